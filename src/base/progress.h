@@ -1,0 +1,36 @@
+// Progress to standard error: a bar redrawn on a terminal, a line for each step elsewhere.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace assay {
+
+class Progress {
+  public:
+    // `budget_s` is the time the whole is expected to take; 0 when unknown.
+    Progress(double budget_s, bool quiet, std::FILE* stream = stderr);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    // Work `done` of `total` is complete, `what` runs now. The time left is told from the budget
+    // until enough is done to extrapolate.
+    void step(std::size_t done, std::size_t total, const std::string& what);
+    // A line that stays, above the bar.
+    void note(const std::string& line);
+    void finish();
+
+  private:
+    double seconds_left(std::size_t done, std::size_t total) const;
+    void clear_bar();
+
+    double budget_s_;
+    bool quiet_;
+    bool terminal_;
+    std::FILE* stream_;
+    double started_;
+    bool drawn_ = false;
+};
+
+}  // namespace assay
