@@ -1,0 +1,40 @@
+// Operand values by counter: element i of a stream is a pure function of (seed, stream, i), the
+// same bits on every back end, so that a check can recompute any element without the buffer.
+// Usable in device code: integer arithmetic and single roundings only.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "work/type.h"
+
+namespace assay::work {
+
+enum class Distribution {
+    normal,   // mean 0, variance 1
+    uniform,  // [-1, 1)
+    zeros,
+    ones,
+    ints,  // -2 .. 2, equally likely
+};
+
+std::string_view name(Distribution distribution);
+Distribution parse_distribution(std::string_view word);  // throws UsageError
+
+struct FillSpec {
+    Distribution distribution = Distribution::normal;
+    std::uint64_t seed = 0;
+    std::uint32_t stream = 0;  // one for each operand
+};
+
+// The element as the operand's type holds it (after rounding to nearest even), as a double.
+// int8 holds round(32 x) of normal and round(127 x) of uniform, saturated; others as they are.
+double fill_value(const FillSpec& spec, Type type, std::uint64_t index);
+
+// Writes elements [first, first + count) to `out`, which holds `count` elements of `type`.
+void fill(const FillSpec& spec, Type type, std::uint64_t first, std::uint64_t count, void* out);
+
+// Reads one element of a buffer as a double.
+double load(Type type, const void* data, std::uint64_t index);
+
+}  // namespace assay::work
