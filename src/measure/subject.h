@@ -1,0 +1,23 @@
+// What is measured: one call, repeated.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace assay::measure {
+
+class Subject {
+  public:
+    virtual ~Subject() = default;
+    virtual std::string name() const = 0;
+    // Runs seconds.size() x calls_per_sample calls back to back, nothing between them, and writes
+    // for each sample the device's time of one call, in seconds. Returns when all are complete.
+    virtual void run(std::span<double> seconds, int calls_per_sample) = 0;
+    // Runs between samples, outside the timed span, where a protocol clears caches; a subject that
+    // rotates its operands does nothing.
+    virtual void clear_caches() {}
+    // The smallest difference of time that run() can see, in seconds.
+    virtual double resolution() const = 0;
+};
+
+}  // namespace assay::measure
