@@ -1,0 +1,33 @@
+// The end of a run: what the machine delivers, of what it promises, and what is wrong with it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/evidence.h"
+#include "record/finding.h"
+
+namespace assay::judge {
+
+// The best measured value of one quantity.
+struct Delivered {
+    std::string device;
+    std::string quantity;  // "fp32 matrix product", "memory read"
+    double value = 0;
+    std::string unit;
+    std::string case_text;               // where it was reached
+    std::optional<double> promised;      // same unit
+    std::string promise_basis;           // or why it is unknown
+    std::optional<double> clock_allows;  // same unit: per-cycle rate times the clock seen meanwhile
+    std::string clock_basis;
+};
+
+struct Verdict {
+    std::vector<Delivered> delivered;
+    std::string headline;  // one line
+};
+
+Verdict conclude(const Evidence& evidence, const std::vector<record::Finding>& findings);
+
+}  // namespace assay::judge

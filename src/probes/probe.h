@@ -1,0 +1,54 @@
+// A probe is one rung of the ladder: it turns options into cases, and a case into a result.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "measure/clock.h"
+#include "measure/protocol.h"
+#include "probes/options.h"
+#include "record/result.h"
+
+namespace assay::probes {
+
+// What a probe works with, in the child.
+struct Bench {
+    device::Device& device;
+    measure::Clock& clock;
+    measure::Protocol protocol;
+    std::uint64_t seed = 0;
+    bool settled = false;  // the device has been at work until now
+};
+
+class Probe {
+  public:
+    virtual ~Probe() = default;
+
+    virtual std::string name() const = 0;
+    virtual std::string summary() const = 0;                // one line
+    virtual std::vector<std::string> examples() const = 0;  // command lines
+    virtual std::vector<OptionSpec> options() const = 0;
+
+    // Cases in the order they should run. Throws UsageError for options without a meaning. What
+    // doesn't fit the device is found out by run().
+    virtual std::vector<record::Case> expand(const Options& options,
+                                             const record::DeviceFacts& facts) const = 0;
+
+    // Measures one case: fills path, conditions, one launch, checks and series. Throws Unsupported
+    // for what the device can't do (the case is skipped), DeviceLost, or Error.
+    virtual void run(const record::Case& what, Bench& bench, record::Result& result) const = 0;
+
+    // The metrics of a result from its launches: pure, so that launches of several processes can
+    // be pooled.
+    virtual std::vector<record::Metric> metrics(const record::Result& result) const = 0;
+};
+
+// Every probe, in the order of the ladder. A new probe is one file and one line in registry.cpp.
+std::span<const Probe* const> all_probes();
+// Throws UsageError for an unknown name, with the nearest.
+const Probe& find_probe(std::string_view name);
+
+}  // namespace assay::probes
