@@ -13,22 +13,24 @@ namespace assay::measure {
 
 class StreamSubject final : public Subject {
   public:
-    // `enqueue(call)` queues call number `call`, counted from 0 over the subject's life, so that it
-    // can rotate operands. `clear` may be empty.
-    StreamSubject(std::string name, device::Device& device,
-                  std::function<void(std::size_t)> enqueue, std::function<void()> clear = {});
+    // Queues call number `call`, counted from 0 over the subject's life, so that it can rotate its
+    // operands.
+    using Enqueue = std::function<void(device::Stream& stream, std::size_t call)>;
+
+    // `clear` may be empty.
+    StreamSubject(std::string name, device::Device& device, Enqueue enqueue,
+                  std::function<void()> clear = {});
     ~StreamSubject() override;
 
     std::string name() const override { return name_; }
     void run(std::span<double> seconds, int calls_per_sample) override;
     void clear_caches() override;
     double resolution() const override { return resolution_; }
-    device::Stream& stream() { return *stream_; }
 
   private:
     std::string name_;
     device::Device& device_;
-    std::function<void(std::size_t)> enqueue_;
+    Enqueue enqueue_;
     std::function<void()> clear_;
     std::unique_ptr<device::Stream> stream_;
     std::vector<std::unique_ptr<device::Event>> events_;

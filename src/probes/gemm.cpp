@@ -1,0 +1,168 @@
+#include "probes/gemm.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/range.h"
+#include "base/units.h"
+#include "measure/summary.h"
+#include "ops/matmul.h"
+#include "probes/gemm_methods.h"
+#include "probes/gemm_sweep.h"
+#include "probes/matmul_check.h"
+#include "probes/matmul_operands.h"
+#include "probes/matmul_problem.h"
+#include "probes/sampled.h"
+
+namespace assay::probes {
+
+namespace {
+
+work::Type type_or(const Options& options, const char* option, work::Type otherwise) {
+    const auto& word = options.at(option);
+    return word.empty() ? otherwise : work::parse_type(word);
+}
+
+template <class Parse>
+auto parse_list(const Options& options, const char* option, Parse parse) {
+    std::vector<decltype(parse(std::string_view{}))> values;
+    for (const auto& word : parse_words(options.at(option), "--" + std::string(option))) {
+        values.push_back(parse(word));
+    }
+    return values;
+}
+
+void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& result) {
+    auto prepared = bench.device.need<ops::Matmul>().prepare(matmul.problem);
+    describe(prepared->implementation(), result);
+    const RotatingOperands operands(bench.device, matmul, bench.seed);
+    if (!operands.note().empty()) result.conditions.settings["cold"] = operands.note();
+
+    const auto stream = bench.device.create_stream();
+    prepared->enqueue(*stream, operands.set(0));
+    stream->synchronize();
+    result.checks.push_back(check_matmul(bench.device, matmul, operands.set(0), bench.seed));
+    if (!result.checks.back().passed) return;  // a wrong answer has no speed
+
+    const auto subject = rotating_subject("matmul", bench.device, *prepared, operands);
+    sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
+    // Once more: what was right before the load may be wrong under it.
+    prepared->enqueue(*stream, operands.set(0));
+    stream->synchronize();
+    auto after = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
+    after.name = "answer after load";
+    result.checks.push_back(std::move(after));
+}
+
+}  // namespace
+
+std::string GemmProbe::summary() const {
+    return "matrix products: FLOP/s by shape and type";
+}
+
+std::vector<std::string> GemmProbe::examples() const {
+    return {"assay gemm --shapes 1024x1024x1024 --dtype fp32,bf16",
+            "assay gemm --shapes llama3-70b --tp 8 --tokens 512 --dtype bf16 --layout nt",
+            "assay gemm --shapes 512x512x512 --sweep n=480..544+8",
+            "assay gemm --shapes 1024x1024x1024 --as mamf-old,do_bench,best-of"};
+}
+
+std::vector<OptionSpec> GemmProbe::options() const {
+    return {
+        {"shapes", "1024x1024x1024,2048x2048x2048", "SET|MxNxK,...|FILE",
+         "article, square, llama3-8b, llama3-70b, gpt2-1.5b, shapes, or a TOML file of them"},
+        {"tokens", "2048", "N", "M of the model sets"},
+        {"tp", "1", "N", "tensor parallel: split the true layers of a model set over N devices"},
+        {"dtype", "fp32", "TYPE,...", "operand types: fp32, bf16, int8, ..."},
+        {"accumulate", "", "TYPE", "accumulator; default fp32, int32 for int8"},
+        {"output", "", "TYPE", "type of C; default the operands', int32 for int8"},
+        {"layout", "nn", "nn,nt,tn,tt", "t: that operand lies transposed in memory"},
+        {"epilogue", "none", "none,bias,gelu,bias+gelu", "what is fused behind the product"},
+        {"batch", "1", "N,...", "independent products in one call"},
+        {"inputs", "normal", "DIST,...", "normal, uniform, zeros, ones, ints"},
+        {"cache", "cold", "cold|hot", "cold rotates operands over twice the last-level cache"},
+        {"sweep", "", "n=FIRST..LAST+STEP",
+         "a dimension (m, n, k) over a range, interleaved: finds "
+         "sizes that take longer than a larger one"},
+        {"as", "", "METHOD,...",
+         "also time it as mamf-old, do_bench, superbench, hipblaslt or best-of would, and print "
+         "each one's error"},
+    };
+}
+
+std::vector<record::Case> GemmProbe::expand(const Options& options,
+                                            const record::DeviceFacts& /*facts*/) const {
+    const auto shapes =
+        work::parse_shapes(options.at("shapes"), parse_integer(options.at("tokens"), "--tokens"),
+                           parse_integer(options.at("tp"), "--tp"));
+    const auto layouts = parse_list(options, "layout", work::parse_layout);
+    const auto epilogues = parse_list(options, "epilogue", work::parse_epilogue);
+    const auto inputs = parse_list(options, "inputs", work::parse_distribution);
+    const auto batches = parse_list(
+        options, "batch", [](std::string_view word) { return parse_integer(word, "--batch"); });
+    const auto cache = parse_cache_state(options.at("cache"));
+    const auto& sweep = options.at("sweep");
+    const auto& methods = options.at("as");
+    if (!sweep.empty() && !methods.empty()) {
+        throw UsageError("--sweep and --as can't be combined", "run them one after the other");
+    }
+    if (!sweep.empty()) parse_sweep(sweep);
+    if (!methods.empty()) parse_methods(methods);
+
+    std::vector<record::Case> cases;
+    for (const auto type : work::parse_types(options.at("dtype"))) {
+        for (const auto layout : layouts) {
+            for (const auto epilogue : epilogues) {
+                for (const auto batch : batches) {
+                    for (const auto distribution : inputs) {
+                        for (const auto& shape : shapes) {
+                            MatmulCase matmul;
+                            matmul.problem = {
+                                shape.m,
+                                shape.n,
+                                shape.k,
+                                batch,
+                                type,
+                                type_or(options, "accumulate", work::default_accumulate(type)),
+                                type_or(options, "output", work::default_output(type)),
+                                layout,
+                                epilogue};
+                            work::validate(matmul.problem);
+                            matmul.inputs = distribution;
+                            matmul.cache = cache;
+                            matmul.layer = shape.layer;
+                            auto what = to_case(matmul);
+                            if (!sweep.empty()) what.set("sweep", sweep);
+                            if (!methods.empty()) what.set("as", methods);
+                            cases.push_back(std::move(what));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return cases;
+}
+
+void GemmProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
+    const auto matmul = matmul_from_case(what);
+    if (what.has("sweep")) {
+        measure_sweep(matmul, parse_sweep(what.at("sweep")), bench, result);
+    } else if (what.has("as")) {
+        measure_methods(matmul, parse_methods(what.at("as")), bench, result);
+    } else {
+        measure_plain(matmul, bench, result);
+    }
+}
+
+std::vector<record::Metric> GemmProbe::metrics(const record::Result& result) const {
+    if (result.what.has("sweep")) return sweep_metrics(result);
+    if (result.what.has("as")) return method_metrics(result);
+    const auto matmul = matmul_from_case(result.what);
+    return {measure::rate_metric("throughput", "TFLOP/s",
+                                 "2 M N K batch / median time of one call, 1e12 per second",
+                                 work::flop(matmul.problem) / 1e12, result.launches),
+            measure::time_metric("time", "device time of one call", result.launches)};
+}
+
+}  // namespace assay::probes

@@ -1,0 +1,60 @@
+#include "probes/matmul_problem.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace assay::probes {
+
+namespace {
+
+std::string text(std::string_view word) {
+    return std::string(word);
+}
+
+}  // namespace
+
+CacheState parse_cache_state(std::string_view word) {
+    if (word == "cold") return CacheState::cold;
+    if (word == "hot") return CacheState::hot;
+    static const std::array<std::string, 2> known{"cold", "hot"};
+    throw_unknown("cache state", word, known);
+}
+
+record::Case to_case(const MatmulCase& matmul) {
+    const auto& p = matmul.problem;
+    record::Case what;
+    what.set("m", p.m).set("n", p.n).set("k", p.k);
+    what.set("dtype", text(work::name(p.operand)));
+    what.set("accumulate", text(work::name(p.accumulate)),
+             work::name(work::default_accumulate(p.operand)));
+    what.set("output", text(work::name(p.output)), work::name(work::default_output(p.operand)));
+    what.set("layout", text(work::name(p.layout)), "nn");
+    what.set("epilogue", text(work::name(p.epilogue)), "none");
+    what.set("batch", std::to_string(p.batch), "1");
+    what.set("inputs", text(work::name(matmul.inputs)), "normal");
+    what.set("cache", matmul.cache == CacheState::cold ? "cold" : "hot", "cold");
+    // A name for readers: marked as a default, so that it never changes the identity.
+    if (!matmul.layer.empty()) what.set("layer", matmul.layer, matmul.layer);
+    return what;
+}
+
+MatmulCase matmul_from_case(const record::Case& what) {
+    MatmulCase matmul;
+    auto& p = matmul.problem;
+    p.m = what.integer("m");
+    p.n = what.integer("n");
+    p.k = what.integer("k");
+    p.operand = work::parse_type(what.at("dtype"));
+    p.accumulate = work::parse_type(what.at("accumulate"));
+    p.output = work::parse_type(what.at("output"));
+    p.layout = work::parse_layout(what.at("layout"));
+    p.epilogue = work::parse_epilogue(what.at("epilogue"));
+    p.batch = what.integer("batch");
+    matmul.inputs = work::parse_distribution(what.at("inputs"));
+    matmul.cache = parse_cache_state(what.at("cache"));
+    if (what.has("layer")) matmul.layer = what.at("layer");
+    return matmul;
+}
+
+}  // namespace assay::probes

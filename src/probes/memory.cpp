@@ -1,0 +1,150 @@
+#include "probes/memory.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/range.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "measure/stream_subject.h"
+#include "measure/summary.h"
+#include "ops/memory.h"
+#include "probes/memory_check.h"
+#include "probes/sampled.h"
+
+namespace assay::probes {
+
+namespace {
+
+constexpr std::uint64_t kElement = sizeof(float);
+
+// Where the cores and the memory are: "local", or "0->1" for cores of node 0 and memory of node 1.
+struct Nodes {
+    int cores = device::kAnyNode;
+    int memory = device::kAnyNode;
+};
+
+Nodes parse_nodes(const std::string& text) {
+    if (text == "local") return {};
+    const auto arrow = text.find("->");
+    if (arrow == text.npos) throw Error("nodes \"" + text + "\" aren't local or FROM->TO");
+    return {static_cast<int>(parse_integer(text.substr(0, arrow), "node")),
+            static_cast<int>(parse_integer(text.substr(arrow + 2), "node"))};
+}
+
+std::vector<std::string> node_pairs(const std::string& numa, const record::DeviceFacts& facts) {
+    if (numa == "local") return {"local"};
+    if (numa != "all") throw UsageError("--numa \"" + numa + "\" is neither local nor all");
+    std::vector<std::string> pairs;
+    for (const auto& from : facts.nodes) {
+        if (from.cores == 0) continue;  // memory only
+        for (const auto& to : facts.nodes) {
+            pairs.push_back(fmt::format("{}->{}", from.index, to.index));
+        }
+    }
+    if (pairs.empty()) pairs.emplace_back("local");
+    return pairs;
+}
+
+// A kernel whose arrays stay in a cache must write through it; one that goes to memory is faster
+// past it, since the cache would first read each line that is about to be overwritten.
+bool stays_in_cache(std::uint64_t footprint, const record::DeviceFacts& facts) {
+    return footprint <= facts.last_level_cache_bytes / 2;
+}
+
+}  // namespace
+
+std::string MemoryProbe::summary() const {
+    return "memory bandwidth by size: copy, read, write, scale, add, triad";
+}
+
+std::vector<std::string> MemoryProbe::examples() const {
+    return {"assay memory --size 64K..8G*2 --op copy,triad",
+            "assay memory --size 1G --op read --numa all"};
+}
+
+std::vector<OptionSpec> MemoryProbe::options() const {
+    return {
+        {"op", "copy,read,write,scale,add,triad", "OP,...", "kernels on arrays of fp32"},
+        {"size", "32K,512K,8M,1G", "SIZE,...", "bytes of each array; ranges as 64K..8G*2"},
+        {"numa", "local", "local|all", "all: cores of each node against memory of each node"},
+    };
+}
+
+std::vector<record::Case> MemoryProbe::expand(const Options& options,
+                                              const record::DeviceFacts& facts) const {
+    std::vector<record::Case> cases;
+    const auto sizes = parse_sizes(options.at("size"));
+    for (const auto size : sizes) {
+        if (size == 0 || size % kElement != 0) {
+            throw UsageError(
+                fmt::format("--size {} is no positive multiple of {} bytes", size, kElement),
+                "choose whole fp32 elements");
+        }
+    }
+    for (const auto& nodes : node_pairs(options.at("numa"), facts)) {
+        for (const auto& word : parse_words(options.at("op"), "--op")) {
+            const auto op = work::parse_memory_op(word);
+            for (const auto size : sizes) {
+                record::Case what;
+                what.set("op", std::string(work::name(op)));
+                what.set("size", size_label(size));
+                what.set("nodes", nodes, "local");
+                cases.push_back(std::move(what));
+            }
+        }
+    }
+    return cases;
+}
+
+void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
+    const auto op = work::parse_memory_op(what.at("op"));
+    const std::uint64_t size = what.size("size");
+    const auto nodes = parse_nodes(what.at("nodes"));
+    auto& device = bench.device;
+
+    const auto arrays_used =
+        static_cast<std::uint64_t>(work::arrays_read(op) + work::arrays_written(op));
+    const std::uint64_t footprint = size * arrays_used;
+    if (const std::uint64_t free = device.memory().free; footprint > free) {
+        throw Unsupported(
+            fmt::format("{} arrays of {} need {}, and {} of {} are free", arrays_used,
+                        size_label(size), format_bytes(static_cast<double>(footprint)),
+                        format_bytes(static_cast<double>(free)), device.facts().id),
+            "choose a smaller --size");
+    }
+    ops::MemoryRequest request{op, size, stays_in_cache(footprint, device.facts()), nodes.cores};
+    const auto kernel = device.need<ops::Memory>().prepare(request);
+    describe(kernel->implementation(), result);
+    result.conditions.settings["stores"] =
+        request.in_cache ? "through the caches" : "past the caches";
+
+    std::unique_ptr<device::Buffer> a, b, c;
+    if (work::arrays_read(op) > 0) a = device.allocate(size, nodes.memory);
+    if (work::arrays_read(op) > 1) b = device.allocate(size, nodes.memory);
+    if (work::arrays_written(op) > 0) c = device.allocate(size, nodes.memory);
+    const ops::MemoryOperands arrays{a ? a->data() : nullptr, b ? b->data() : nullptr,
+                                     c ? c->data() : nullptr};
+    result.checks.push_back(check_memory(device, *kernel, request, arrays, bench.seed));
+    if (!result.checks.back().passed) return;  // a wrong answer has no speed
+
+    measure::StreamSubject subject("memory", device, [&](device::Stream& stream, std::size_t) {
+        kernel->enqueue(stream, arrays);
+    });
+    sample_into(subject, bench, footprint, 1, result);
+}
+
+std::vector<record::Metric> MemoryProbe::metrics(const record::Result& result) const {
+    const auto op = work::parse_memory_op(result.what.at("op"));
+    const auto bytes = static_cast<double>(work::counted_bytes(op, result.what.size("size")));
+    return {
+        measure::rate_metric(
+            "bandwidth", "GB/s",
+            fmt::format("({} arrays read + {} written) x size / median time of one call, 1e9 per "
+                        "second; lines a cache reads before writing aren't counted",
+                        work::arrays_read(op), work::arrays_written(op)),
+            bytes / 1e9, result.launches),
+        measure::time_metric("time", "device time of one call", result.launches)};
+}
+
+}  // namespace assay::probes

@@ -1,0 +1,114 @@
+#include "probes/memory_check.h"
+
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ops/fill.h"
+#include "work/fill.h"
+
+namespace assay::probes {
+
+namespace {
+
+constexpr std::uint64_t kPlaces = 1000;
+
+// Both ends and places spread evenly between, each once.
+std::vector<std::uint64_t> places(std::uint64_t elements) {
+    std::vector<std::uint64_t> indices;
+    const std::uint64_t count = std::min(kPlaces, elements);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        indices.push_back(count == 1 ? 0 : i * (elements - 1) / (count - 1));
+    }
+    return indices;
+}
+
+float expected(work::MemoryOp op, float a, float b) {
+    switch (op) {
+        case work::MemoryOp::copy:
+        case work::MemoryOp::read:
+            return a;
+        case work::MemoryOp::write:
+            return work::kScalar;
+        case work::MemoryOp::scale:
+            return work::kScalar * a;
+        case work::MemoryOp::add:
+            return a + b;
+        case work::MemoryOp::triad:
+            return a + work::kScalar * b;
+    }
+    return 0;
+}
+
+record::Check check_read(device::Device& device, device::Stream& stream, ops::Fill& filler,
+                         ops::PreparedMemory& kernel, const ops::MemoryOperands& arrays,
+                         std::uint64_t elements) {
+    auto* a = const_cast<void*>(arrays.a);  // this check owns the contents
+    filler.enqueue(stream, {work::Distribution::zeros, 0, kArrayA}, work::Type::fp32, elements, a);
+    stream.synchronize();
+    double sum = 0;
+    float value = 1;
+    for (const std::uint64_t index : places(elements)) {
+        device.copy_in(static_cast<float*>(a) + index, &value, sizeof value);
+        sum += static_cast<double>(value);
+        value = value < 7 ? value + 1 : 1;  // small integers: any order of adding is exact
+    }
+    kernel.enqueue(stream, arrays);
+    stream.synchronize();
+    const double got = kernel.sum();
+    return {"answer", got == sum, fmt::format("sum of the array is {}, expected {}", got, sum)};
+}
+
+}  // namespace
+
+record::Check check_memory(device::Device& device, ops::PreparedMemory& kernel,
+                           const ops::MemoryRequest& request, const ops::MemoryOperands& arrays,
+                           std::uint64_t seed) {
+    auto& filler = device.need<ops::Fill>();
+    const auto stream = device.create_stream();
+    const std::uint64_t elements = request.bytes_per_array / sizeof(float);
+    const bool is_read = request.op == work::MemoryOp::read;
+
+    record::Check check{"answer", true, ""};
+    if (is_read) check = check_read(device, *stream, filler, kernel, arrays, elements);
+
+    const work::FillSpec fill_a{work::Distribution::normal, seed, kArrayA};
+    const work::FillSpec fill_b{work::Distribution::normal, seed, kArrayB};
+    if (arrays.a != nullptr) {
+        filler.enqueue(*stream, fill_a, work::Type::fp32, elements, const_cast<void*>(arrays.a));
+    }
+    if (arrays.b != nullptr) {
+        filler.enqueue(*stream, fill_b, work::Type::fp32, elements, const_cast<void*>(arrays.b));
+    }
+    if (is_read) {
+        stream->synchronize();
+        return check;
+    }
+
+    // The target starts as something no kernel writes.
+    filler.enqueue(*stream, {work::Distribution::zeros, 0, 2}, work::Type::fp32, elements,
+                   arrays.c);
+    kernel.enqueue(*stream, arrays);
+    stream->synchronize();
+    for (const std::uint64_t index : places(elements)) {
+        float got = 0;
+        device.copy_out(&got, static_cast<const float*>(arrays.c) + index, sizeof got);
+        const auto a = static_cast<float>(work::fill_value(fill_a, work::Type::fp32, index));
+        const auto b = static_cast<float>(work::fill_value(fill_b, work::Type::fp32, index));
+        const float want = expected(request.op, a, b);
+        // Triad may or may not be fused: one rounding more or less.
+        const float tolerance = request.op == work::MemoryOp::triad
+                                    ? 0x1p-23F * (std::abs(work::kScalar * b) + std::abs(want))
+                                    : 0.0F;
+        if (!(std::abs(got - want) <= tolerance)) {
+            return {"answer", false,
+                    fmt::format("element {} of {} is {:.9g}, expected {:.9g}", index,
+                                work::name(request.op), got, want)};
+        }
+    }
+    check.detail = fmt::format("{} elements as computed on the host", std::min(kPlaces, elements));
+    return check;
+}
+
+}  // namespace assay::probes
