@@ -166,7 +166,8 @@ void write_file(const fs::path& path, std::string_view content) {
     if (!exists && errno != ENOENT) fail("write", path.native());
     if (exists && !S_ISREG(existing.st_mode)) return write_in_place(path, content);
     // Renaming would pass over a file's own write protection.
-    if (exists && ::access(path.c_str(), W_OK) != 0) fail("write", path.native());
+    if (exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+        fail("write", path.native());
 
     // A link stays a link: the file behind it is the one replaced.
     const auto target = exists ? fs::canonical(path) : path;

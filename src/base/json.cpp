@@ -25,7 +25,9 @@ std::string_view reason_of(std::string_view message) {
 }  // namespace
 
 std::uint64_t integer_of(const Json& j) {
-    if (j.is_number_unsigned()) return j.get<std::uint64_t>();
+    if (j.is_number_unsigned() || (j.is_number_integer() && j.get<std::int64_t>() >= 0)) {
+        return j.get<std::uint64_t>();
+    }
     if (j.is_string()) {
         const auto& text = j.get_ref<const std::string&>();
         std::uint64_t value = 0;

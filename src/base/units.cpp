@@ -156,7 +156,8 @@ std::string format_seconds(double seconds) {
     constexpr int kDigits = 3;
     constexpr std::array kUnits{"ns", "us", "ms", "s"};
     if (seconds == 0 || !std::isfinite(seconds)) return fmt::format("{:g} s", seconds);
-    if (std::fabs(seconds) < 60) {
+    // From 59.95 on three digits would print as 60.0.
+    if (std::fabs(seconds) < 59.95) {
         const auto exponent = rounded_exponent(seconds, kDigits);
         const auto unit = exponent >= 0 ? 3 : std::max(0, (exponent + 9) / 3);
         const auto scaled = seconds * std::pow(10.0, 9 - 3 * unit);
