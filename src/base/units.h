@@ -27,8 +27,8 @@ std::string size_label(std::uint64_t bytes);
 // 1536 -> "1.50 KiB": for sentences.
 std::string format_bytes(double bytes);
 
-// Significant digits, never in exponent form from 1e-3 to 1e15: 1234.5 -> "1234", 0.012345 ->
-// "0.01234".
+// Significant digits, never in exponent form from 1e-3 to 1e15: 1234.5 -> "1234", 0.012346 ->
+// "0.01235".
 std::string format_number(double value, int significant = 4);
 
 // 0.00123 -> "1.23 ms".
