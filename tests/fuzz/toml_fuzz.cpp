@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (!json.contains(nlohmann::json::json_pointer(pointer))) std::abort();
         }
     } catch (const assay::UsageError& e) {
-        if (!std::string_view(e.what()).starts_with("input.toml:") || e.hint().empty()) std::abort();
+        if (!std::string_view(e.what()).starts_with("input.toml:") || e.hint().empty())
+            std::abort();
     }
     return 0;
 }
