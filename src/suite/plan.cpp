@@ -25,7 +25,8 @@ fs::path suites_dir() {
 // One suite file on its way to a plan; knows where each value stands.
 class SuiteFile {
   public:
-    explicit SuiteFile(const fs::path& path) : json_(load_toml(path, document_)) {}
+    SuiteFile(std::string_view text, const std::string& source)
+        : json_(parse_toml(text, source, document_)) {}
 
     Plan plan() const {
         Plan plan;
@@ -145,15 +146,22 @@ std::vector<std::string> suite_names() {
     return names;
 }
 
+Plan parse_suite(std::string_view text, const std::string& source) {
+    return SuiteFile(text, source).plan();
+}
+
 Plan load_suite(std::string_view name_or_path) {
+    const auto load = [](const fs::path& path) {
+        return parse_suite(read_file(path), path.string());
+    };
     if (name_or_path.find('/') != name_or_path.npos || name_or_path.ends_with(".toml")) {
-        return SuiteFile(name_or_path).plan();
+        return load(name_or_path);
     }
     const auto known = suite_names();
     if (std::ranges::find(known, name_or_path) == known.end()) {
         throw_unknown("suite", name_or_path, known);
     }
-    return SuiteFile(suites_dir() / (std::string(name_or_path) + ".toml")).plan();
+    return load(suites_dir() / (std::string(name_or_path) + ".toml"));
 }
 
 }  // namespace assay::suite

@@ -29,6 +29,8 @@ struct Plan {
 // A suite by name (data/suites/NAME.toml) or by path. Throws UsageError for an unknown name, and
 // "file:line:column: reason" for an unknown key, probe or option, or a value of the wrong type.
 Plan load_suite(std::string_view name_or_path);
+// The same from text; `source` is what errors call it.
+Plan parse_suite(std::string_view text, const std::string& source);
 std::vector<std::string> suite_names();
 
 }  // namespace assay::suite
