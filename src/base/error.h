@@ -50,9 +50,9 @@ class Interrupted : public Error {
 // The exit statuses of the program (docs/architecture.md).
 enum ExitStatus : int {
     kExitFine = 0,
-    kExitFailed = 1,       // an asked case failed, or nothing asked for was measured
-    kExitUsage = 2,        // the command line or an input file has no meaning
-    kExitLimit = 3,        // a check, comparison or limit did not hold
+    kExitFailed = 1,  // an asked case failed, or nothing asked for was measured
+    kExitUsage = 2,   // the command line or an input file has no meaning
+    kExitLimit = 3,   // a check, comparison or limit did not hold
     kExitInterrupted = 130
 };
 

@@ -5,16 +5,17 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 namespace assay {
 
 using Json = nlohmann::ordered_json;
 
-inline Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+inline Json json_number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 inline double number_of(const Json& j) {
     return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }

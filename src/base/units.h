@@ -8,7 +8,8 @@
 namespace assay {
 
 // "64K" -> 65536. Suffixes K, M, G, T are powers of 1024, as "KiB" and so on are; "B" may follow.
-// Throws UsageError for anything else, for a negative or fractional count of bytes, and on overflow.
+// Throws UsageError for anything else, for a negative or fractional count of bytes, and on
+// overflow.
 std::uint64_t parse_size(std::string_view text);
 
 // Whole number, decimal. Throws UsageError naming `what`.
@@ -26,7 +27,8 @@ std::string size_label(std::uint64_t bytes);
 // 1536 -> "1.50 KiB": for sentences.
 std::string format_bytes(double bytes);
 
-// Significant digits, never in exponent form from 1e-3 to 1e15: 1234.5 -> "1234", 0.012345 -> "0.01234".
+// Significant digits, never in exponent form from 1e-3 to 1e15: 1234.5 -> "1234", 0.012345 ->
+// "0.01234".
 std::string format_number(double value, int significant = 4);
 
 // 0.00123 -> "1.23 ms".
