@@ -45,6 +45,11 @@ Json list_modules() {
     return modules;
 }
 
+// The reason of a result is one line, with what to do in it.
+std::string reason(const Error& error) {
+    return error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+}
+
 }  // namespace
 
 Json Worker::open(const std::string& id) {
@@ -80,10 +85,10 @@ Json Worker::measure(const Json& request) {
         throw;
     } catch (const Unsupported& error) {
         result.status = record::Status::skipped;
-        result.reason = error.what();
+        result.reason = reason(error);
     } catch (const Error& error) {
         result.status = record::Status::failed;
-        result.reason = error.what();
+        result.reason = reason(error);
     }
     settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};
