@@ -37,27 +37,24 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error) {
     const auto& command = parsed.empty() ? app : *parsed.front();
     const std::string help = parsed.empty() ? "assay --help lists the commands"
                                             : "assay " + command.get_name() + " --help tells more";
-    const auto with_near = [&](const std::string& near) {
-        return near.empty() ? help : fmt::format("did you mean {}? {}", near, help);
+    const auto unknown = [&](const char* what, const std::string& word,
+                             const std::vector<std::string>& known) {
+        const auto near = nearest(word, known);
+        return UsageError(fmt::format("unknown {} {:?}", what, word),
+                          near.empty() ? help : fmt::format("did you mean {}? {}", near, help));
     };
     const auto unplaced = app.remaining(true);
     if (unplaced.empty()) {
-        if (parsed.empty()) return {"no command given", help};
         std::string what = error.what();
         std::ranges::replace(what, '\n', ' ');
-        return {what, help};
+        return UsageError(parsed.empty() ? "no command given" : what, help);
     }
     const auto& word = unplaced.front();
     if (word.starts_with("-")) {
-        const auto name = word.substr(0, word.find('='));
-        return {fmt::format("unknown option {:?}", name),
-                with_near(nearest(name, option_names(command)))};
+        return unknown("option", word.substr(0, word.find('=')), option_names(command));
     }
-    if (parsed.empty()) {
-        return {fmt::format("unknown command {:?}", word),
-                with_near(nearest(word, command_names(app)))};
-    }
-    return {fmt::format("{} takes no argument {:?}", command.get_name(), word), help};
+    if (parsed.empty()) return unknown("command", word, command_names(app));
+    return UsageError(fmt::format("{} takes no argument {:?}", command.get_name(), word), help);
 }
 
 int run(int argc, char** argv) {

@@ -11,6 +11,7 @@
 #include "record/json.h"
 #include "suite/budget.h"
 #include "suite/pool.h"
+#include "suite/reason.h"
 
 namespace assay::suite {
 
@@ -88,16 +89,14 @@ record::Result Conductor::measure_one(const record::Result& asked, double limit_
     try {
         const Json reply = executor_->ask(request, limit_s + kRequestSlack);
         return record::result_from_json(reply.at("result"));
-    } catch (const crew::ChildFailed& error) {
-        failed.reason = error.ending().text();
-    } catch (const DeviceLost& error) {
-        failed.reason = error.what();
     } catch (const UsageError&) {
         throw;
     } catch (const Interrupted&) {
         throw;
+    } catch (const crew::ChildFailed& error) {
+        failed.reason = reason(error.ending().text(), error.hint());
     } catch (const Error& error) {
-        failed.reason = error.what();
+        failed.reason = reason(error.what(), error.hint());
     }
     return failed;
 }

@@ -11,6 +11,7 @@
 #include "measure/protocol.h"
 #include "probes/probe.h"
 #include "record/json.h"
+#include "suite/reason.h"
 
 namespace assay::suite {
 
@@ -43,11 +44,6 @@ Json list_modules() {
         modules.push_back(std::move(entry));
     }
     return modules;
-}
-
-// The reason of a result is one line, with what to do in it.
-std::string reason(const Error& error) {
-    return error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
 }
 
 }  // namespace
@@ -85,10 +81,10 @@ Json Worker::measure(const Json& request) {
         throw;
     } catch (const Unsupported& error) {
         result.status = record::Status::skipped;
-        result.reason = reason(error);
+        result.reason = reason(error.what(), error.hint());
     } catch (const Error& error) {
         result.status = record::Status::failed;
-        result.reason = reason(error);
+        result.reason = reason(error.what(), error.hint());
     }
     settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};

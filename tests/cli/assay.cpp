@@ -13,11 +13,11 @@
 
 namespace assay::cli {
 
-const std::vector<std::string> kGemm{"gemm",     "--shapes", "64x64x64",   "--cache", "hot",
-                                     "--device", "cpu",      "--protocol", "boost",   "--limit",
-                                     "0.3"};
-const std::vector<std::string> kMemory{"memory", "--size", "32K",        "--op",  "copy",    "--device",
-                                       "cpu",    "--protocol", "boost", "--limit", "0.3"};
+const std::vector<std::string> kGemm{"gemm", "--shapes",   "64x64x64", "--cache", "hot", "--device",
+                                     "cpu",  "--protocol", "boost",    "--limit", "0.3"};
+const std::vector<std::string> kMemory{"memory", "--size",   "32K", "--op",
+                                       "copy",   "--device", "cpu", "--protocol",
+                                       "boost",  "--limit",  "0.3"};
 
 std::vector<std::string> operator+(std::vector<std::string> words,
                                    const std::vector<std::string>& more) {

@@ -1,8 +1,9 @@
 // Suite and shape files that are malformed, outputs that can't be written.
+#include "base/files.h"
+
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "cli/assay.h"
 
 namespace assay::cli {
@@ -18,8 +19,8 @@ class Files : public MeasuringAssay {
                     const std::string& what, const std::string& hint) {
         SCOPED_TRACE(content);
         const auto path = file("bad.toml", content);
-        expect_complaint(run(command + Words{path}), kExitUsage,
-                         path + ":" + place + ": " + what, hint);
+        expect_complaint(run(command + Words{path}), kExitUsage, path + ":" + place + ": " + what,
+                         hint);
     }
 };
 
@@ -40,7 +41,8 @@ TEST_F(Files, ASuiteThatIsMalformedIsNamedByLineAndColumn) {
                "gemm");
     expect_bad(suite, "name = 's'\n[[probe]]\nweight = 1\n", "2:3", "a [[probe]] needs a command",
                "suite file");
-    expect_bad(suite, head + "shaeps = '64x64x64'\n", "4:10", "unknown option \"shaeps\"", "shapes");
+    expect_bad(suite, head + "shaeps = '64x64x64'\n", "4:10", "unknown option \"shaeps\"",
+               "shapes");
     expect_bad(suite, head + "weight = -1\n", "4:10", "a number above 0", "suite file");
     expect_bad(suite, head + "expected = 'yes'\n", "4:12", "true or false", "suite file");
     expect_bad(suite, head + "shapes = { m = 1 }\n", "4:10", "a text, a number or a list", "");
@@ -63,7 +65,8 @@ TEST_F(Files, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
     expect_bad(shapes, "[[shape]\n", "1:9", "", "TOML");
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 0\n", "4:5", "k is 0", "");
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 2147483648\n", "4:5", "k is 2147483648", "");
-    expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 64\no = 1\n", "5:5", "unknown key \"o\"", "");
+    expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 64\no = 1\n", "5:5", "unknown key \"o\"",
+               "");
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\n", "1:3", "shape has no k", "");
 }
 

@@ -14,10 +14,10 @@ using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 // Long enough that a signal comes in the middle of it.
-const Words kSixCases{"memory",     "--op",   "copy,read,write,scale,add,triad",
-                      "--size",     "32K",    "--device",
-                      "cpu",        "--protocol", "boost",
-                      "--limit",    "1"};
+const Words kSixCases{"memory",  "--op",       "copy,read,write,scale,add,triad",
+                      "--size",  "32K",        "--device",
+                      "cpu",     "--protocol", "boost",
+                      "--limit", "1"};
 
 class Interrupt : public MeasuringAssay {
   protected:

@@ -85,7 +85,8 @@ TEST_F(Usage, NamesNumbersOutOfRange) {
         {{"gemm", "--shapes", "64x64x-1"}, "K of 64x64x-1 is -1", "range"},
         {{"gemm", "--shapes", "-1x64x64"}, "M of -1x64x64 is -1", "range"},
         {{"gemm", "--shapes", "2147483648x64x64"}, "M of 2147483648x64x64", "range"},
-        {{"gemm", "--shapes", "64x99999999999999999999x64"}, "N of 64x99999999999999999999x64",
+        {{"gemm", "--shapes", "64x99999999999999999999x64"},
+         "N of 64x99999999999999999999x64",
          "range"},
         {{"gemm", "--launches", "0"}, "--launches 0", "4"},
         {{"gemm", "--launches", "4294967297"}, "--launches 4294967297", "4"},
@@ -113,7 +114,8 @@ TEST_F(Usage, HelpAndVersionAreFine) {
     const auto version = run({"--version"});
     expect_fine(version);
     EXPECT_TRUE(version.out.starts_with("assay ")) << version.out;
-    for (const Words& command : std::vector<Words>{{}, {"run"}, {"info"}, {"gemm"}, {"memory"}, {"selftest"}}) {
+    for (const Words& command :
+         std::vector<Words>{{}, {"run"}, {"info"}, {"gemm"}, {"memory"}, {"selftest"}}) {
         const auto help = run(command + Words{"--help"});
         expect_fine(help);
         EXPECT_THAT(help.out, testing::HasSubstr("Examples:\n  assay ")) << help.out;

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -95,9 +96,8 @@ pid_t start(const Program& program, const Pipe& in, const Pipe& out, const Pipe&
     std::vector<std::string> environment;
     for (const auto& [name, value] : program.environment) environment.push_back(name + "=" + value);
     pid_t pid = 0;
-    const int reason =
-        ::posix_spawn(&pid, argv.at(0).c_str(), &actions.files, &actions.attributes,
-                      pointers(argv).data(), pointers(environment).data());
+    const int reason = ::posix_spawn(&pid, argv.at(0).c_str(), &actions.files, &actions.attributes,
+                                     pointers(argv).data(), pointers(environment).data());
     if (reason != 0) {
         throw std::runtime_error(argv[0] + ": " + std::generic_category().message(reason));
     }
@@ -167,8 +167,7 @@ Ended run_program(const Program& program) {
         } else if (now - started > ended.seconds + 5) {
             break;  // a process that outlived the program holds the pipes: not ours to wait for
         }
-        std::array<pollfd, 2> watched{
-            {{out.read_end(), POLLIN, 0}, {err.read_end(), POLLIN, 0}}};
+        std::array<pollfd, 2> watched{{{out.read_end(), POLLIN, 0}, {err.read_end(), POLLIN, 0}}};
         ::poll(watched.data(), watched.size(), static_cast<int>(kSlice_s * 1000));
         if (watched[0].revents != 0 && !drain(out.read_end(), ended.out)) out.close_read();
         if (watched[1].revents != 0 && !drain(err.read_end(), ended.err)) err.close_read();
