@@ -1,7 +1,6 @@
 #include "cli/assay.h"
 
 #include <cstdlib>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -58,12 +57,6 @@ bool Assay::all_processes_end() const {
         ::usleep(10'000);
     }
     return true;
-}
-
-void MeasuringAssay::SetUp() {
-    if (!std::filesystem::exists(ASSAY_BINARY_DIR "/lib/assay/libassay_cpu.so")) {
-        GTEST_SKIP() << "this build has no module cpu";
-    }
 }
 
 void expect_complaint(const Ended& ended, int status, const std::string& what,

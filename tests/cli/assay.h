@@ -23,6 +23,8 @@ extern const std::vector<std::string> kMemory;
 std::vector<std::string> operator+(std::vector<std::string> words,
                                    const std::vector<std::string>& more);
 
+// A test of the real program is called Program...: its name keeps it out of builds where the
+// program can't measure (./test).
 class Assay : public testing::Test {
   protected:
     Assay();
@@ -44,12 +46,6 @@ class Assay : public testing::Test {
 
     Scratch scratch_;
     std::map<std::string, std::string> environment_;
-};
-
-// The program can't measure on a build without module cpu.
-class MeasuringAssay : public Assay {
-  protected:
-    void SetUp() override;
 };
 
 // Standard error holds one line "assay: ..." with `what` in it and, next and last, one indented

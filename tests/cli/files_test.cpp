@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-class Files : public MeasuringAssay {
+class ProgramFiles : public Assay {
   protected:
     // `what` is what the error says behind "FILE:line:column: ".
     void expect_bad(const Words& command, const std::string& content, const std::string& place,
@@ -24,7 +24,7 @@ class Files : public MeasuringAssay {
     }
 };
 
-TEST_F(Files, ASuiteThatIsMalformedIsNamedByLineAndColumn) {
+TEST_F(ProgramFiles, ASuiteThatIsMalformedIsNamedByLineAndColumn) {
     const Words suite{"run", "--suite"};
     const std::string head = "name = 's'\n[[probe]]\ncommand = 'gemm'\n";
     expect_bad(suite, "name = 's\n", "1:10", "", "TOML");
@@ -49,7 +49,7 @@ TEST_F(Files, ASuiteThatIsMalformedIsNamedByLineAndColumn) {
     expect_bad(suite, head + "dtype = ['fp32', 'fp31']\n", "2:3", "unknown type \"fp31\"", "fp32");
 }
 
-TEST_F(Files, ASuiteWithoutContentIsNamed) {
+TEST_F(ProgramFiles, ASuiteWithoutContentIsNamed) {
     const auto empty = file("empty.toml", "");
     expect_complaint(run({"run", "--suite", empty}), kExitUsage, "the suite has no name", "suite");
     const auto bare = file("bare.toml", "name = 's'\n");
@@ -60,7 +60,7 @@ TEST_F(Files, ASuiteWithoutContentIsNamed) {
                      "file");
 }
 
-TEST_F(Files, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
+TEST_F(ProgramFiles, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
     const Words shapes{"gemm", "--shapes"};
     expect_bad(shapes, "[[shape]\n", "1:9", "", "TOML");
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 0\n", "4:5", "k is 0", "");
@@ -70,7 +70,7 @@ TEST_F(Files, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\n", "1:3", "shape has no k", "");
 }
 
-TEST_F(Files, AShapeFileIsMeasured) {
+TEST_F(ProgramFiles, AShapeFileIsMeasured) {
     const auto path = file("shapes.toml", "[[shape]]\nm = 48\nn = 40\nk = 56\nlayer = 'odd'\n");
     const auto ended = run({"gemm", "--shapes", path, "--cache", "hot", "--device", "cpu",
                             "--protocol", "boost", "--limit", "0.3"});
@@ -78,7 +78,7 @@ TEST_F(Files, AShapeFileIsMeasured) {
     EXPECT_THAT(ended.out, HasSubstr("m=48 n=40 k=56 dtype=fp32 cache=hot (odd)"));
 }
 
-TEST_F(Files, AnOutputThatCannotBeWrittenIsSaidBeforeMeasuring) {
+TEST_F(ProgramFiles, AnOutputThatCannotBeWrittenIsSaidBeforeMeasuring) {
     for (const auto& output : {file("no/such/folder.json"), std::string("/proc/results.json"),
                                scratch_.path().string()}) {
         const auto ended = run(kMemory + Words{"--output", output});
@@ -88,7 +88,7 @@ TEST_F(Files, AnOutputThatCannotBeWrittenIsSaidBeforeMeasuring) {
     }
 }
 
-TEST_F(Files, AFullDiskLosesTheDocumentNotTheResults) {
+TEST_F(ProgramFiles, AFullDiskLosesTheDocumentNotTheResults) {
     expect_complaint(run(kMemory + Words{"--output", "/dev/full"}), kExitFailed, "/dev/full",
                      "space");
     EXPECT_EQ(stored().results.size(), 1u);
@@ -100,7 +100,7 @@ TEST_F(Files, AFullDiskLosesTheDocumentNotTheResults) {
     EXPECT_EQ(store()->runs().size(), 2u);
 }
 
-TEST_F(Files, AnOutputFileTakesThePlaceOfStandardOutput) {
+TEST_F(ProgramFiles, AnOutputFileTakesThePlaceOfStandardOutput) {
     const auto path = file("r.csv", "what was there before");
     const auto ended = run(kMemory + Words{"--format", "csv", "--output", path});
     expect_fine(ended);

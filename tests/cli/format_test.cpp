@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 
 const Words kJson{"--format", "json"};
 
-class Formats : public MeasuringAssay {
+class ProgramFormats : public Assay {
   protected:
     // "ok", or where the document breaks docs/assay-1.schema.json.
     std::string verdict_of_schema(const std::string& document) {
@@ -32,7 +32,7 @@ class Formats : public MeasuringAssay {
     }
 };
 
-TEST_F(Formats, JsonIsValidByTheSchema) {
+TEST_F(ProgramFormats, JsonIsValidByTheSchema) {
     for (const Words& arguments :
          {kMemory + Words{"--launches", "2"}, kGemm + Words{"--dtype", "fp32,fp8_e4m3fn"},
           Words{"selftest", "--device", "cpu", "--protocol", "boost", "--limit", "0.3"},
@@ -45,7 +45,7 @@ TEST_F(Formats, JsonIsValidByTheSchema) {
     }
 }
 
-TEST_F(Formats, CsvParses) {
+TEST_F(ProgramFormats, CsvParses) {
     const auto ended = run({"memory", "--size", "32K,64T", "--op", "copy", "--device", "cpu",
                             "--protocol", "boost", "--limit", "0.3", "--format", "csv"});
     expect_fine(ended);
@@ -62,7 +62,7 @@ assert "64T" in rows[2]["reason"] and None not in rows[2], rows[2]
     EXPECT_EQ(std::system(fmt::format("python3 '{}' '{}'", script, path).c_str()), 0) << ended.out;
 }
 
-TEST_F(Formats, ProgressGoesToStandardErrorInPlainLines) {
+TEST_F(ProgramFormats, ProgressGoesToStandardErrorInPlainLines) {
     const auto ended = run(kMemory);
     expect_fine(ended);
     EXPECT_THAT(ended.err, HasSubstr("[0/1] memory boost op=copy size=32K"));
@@ -74,7 +74,7 @@ TEST_F(Formats, ProgressGoesToStandardErrorInPlainLines) {
     EXPECT_EQ(run(kMemory + Words{"--quiet"}).err, "");
 }
 
-TEST_F(Formats, ADecimalCommaChangesNothing) {
+TEST_F(ProgramFormats, ADecimalCommaChangesNothing) {
     // Most containers have no such locale installed, but can make one.
     file("source", "LC_NUMERIC\ncopy \"de_DE\"\nEND LC_NUMERIC\n");
     const auto command =

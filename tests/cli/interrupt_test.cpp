@@ -19,7 +19,7 @@ const Words kSixCases{"memory",  "--op",       "copy,read,write,scale,add,triad"
                       "cpu",     "--protocol", "boost",
                       "--limit", "1"};
 
-class Interrupt : public MeasuringAssay {
+class ProgramInterrupt : public Assay {
   protected:
     Ended kicked(const Words& arguments, const std::vector<Kick>& kicks) {
         auto kicked_program = program(arguments);
@@ -28,7 +28,7 @@ class Interrupt : public MeasuringAssay {
     }
 };
 
-TEST_F(Interrupt, KeepsWhatWasMeasured) {
+TEST_F(ProgramInterrupt, KeepsWhatWasMeasured) {
     for (const int signal : {SIGINT, SIGTERM}) {
         const auto ended = kicked(kSixCases + Words{"--format", "json"}, {{signal, "[2/6]", 0.2}});
         expect_complaint(ended, kExitInterrupted, "interrupted with 2 cases measured",
@@ -41,7 +41,7 @@ TEST_F(Interrupt, KeepsWhatWasMeasured) {
     }
 }
 
-TEST_F(Interrupt, AtTheStartIsAnInterruptionToo) {
+TEST_F(ProgramInterrupt, AtTheStartIsAnInterruptionToo) {
     for (const double delay : {0.0, 0.01, 0.03, 0.1, 0.2}) {
         SCOPED_TRACE(delay);
         const auto ended = kicked(kSixCases, {{SIGINT, "", delay}});
@@ -53,14 +53,14 @@ TEST_F(Interrupt, AtTheStartIsAnInterruptionToo) {
     }
 }
 
-TEST_F(Interrupt, TwiceEndsAtOnceAndKeepsWhatWasMeasured) {
+TEST_F(ProgramInterrupt, TwiceEndsAtOnceAndKeepsWhatWasMeasured) {
     const auto ended = kicked(kSixCases, {{SIGINT, "[2/6]", 0.2}, {SIGINT, "", 0.01}});
     EXPECT_EQ(ended.status, kExitInterrupted) << ended.err;
     EXPECT_EQ(stored().results.size(), 2u);
     EXPECT_TRUE(all_processes_end());
 }
 
-TEST_F(Interrupt, ByAKilledParentLeavesNoProcess) {
+TEST_F(ProgramInterrupt, ByAKilledParentLeavesNoProcess) {
     const auto ended = kicked(kSixCases, {{SIGKILL, "[1/6]", 0.1}});
     EXPECT_EQ(ended.signal, SIGKILL);
     EXPECT_EQ(stored().results.size(), 1u);
@@ -68,21 +68,21 @@ TEST_F(Interrupt, ByAKilledParentLeavesNoProcess) {
     EXPECT_TRUE(all_processes_end());
 }
 
-TEST_F(Interrupt, InOneProcessKeepsThePartToo) {
+TEST_F(ProgramInterrupt, InOneProcessKeepsThePartToo) {
     const auto ended = kicked(kSixCases + Words{"--in-process"}, {{SIGINT, "[2/6]", 0.2}});
     EXPECT_EQ(ended.status, kExitInterrupted) << ended.err;
     EXPECT_EQ(stored().state, RunState::interrupted);
     EXPECT_GE(stored().results.size(), 2u);
 }
 
-TEST_F(Interrupt, OfLaunchesKeepsTheEarlierOnes) {
+TEST_F(ProgramInterrupt, OfLaunchesKeepsTheEarlierOnes) {
     const auto ended = kicked(kMemory + Words{"--launches", "3"}, {{SIGINT, "[1/3]", 0.1}});
     expect_complaint(ended, kExitInterrupted, "interrupted with 1 case", "");
     ASSERT_EQ(stored().results.size(), 1u);
     EXPECT_EQ(stored().results[0].launches.size(), 1u);
 }
 
-TEST_F(Interrupt, AReaderThatGoesAwayIsNoCrash) {
+TEST_F(ProgramInterrupt, AReaderThatGoesAwayIsNoCrash) {
     for (const Words& arguments : {kMemory, Words{"gemm", "--help"}, Words{"info"}}) {
         auto unread = program(arguments);
         unread.hang_up = true;
@@ -91,7 +91,7 @@ TEST_F(Interrupt, AReaderThatGoesAwayIsNoCrash) {
     EXPECT_EQ(stored().results.size(), 1u);
 }
 
-TEST_F(Interrupt, StandardErrorThatIsFullIsNoCrash) {
+TEST_F(ProgramInterrupt, StandardErrorThatIsFullIsNoCrash) {
     auto mute = program({"gemm", "--shapes", "none"});
     mute.argv = {"/bin/sh", "-c", "exec \"$0\" gemm --shapes none 2>/dev/full", mute.argv[0]};
     EXPECT_EQ(run_program(mute).status, kExitUsage);

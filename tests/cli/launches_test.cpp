@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-class Launches : public MeasuringAssay {
+class ProgramLaunches : public Assay {
   protected:
     record::Run measured(const Words& arguments) {
         const auto ended = run(arguments + Words{"--format", "json"});
@@ -20,7 +20,7 @@ class Launches : public MeasuringAssay {
     }
 };
 
-TEST_F(Launches, AreProcessesOfTheirOwn) {
+TEST_F(ProgramLaunches, AreProcessesOfTheirOwn) {
     const auto result = measured(kMemory + Words{"--launches", "3"}).results.at(0);
     ASSERT_EQ(result.launches.size(), 3u);
     std::set<std::int64_t> pids;
@@ -34,14 +34,14 @@ TEST_F(Launches, AreProcessesOfTheirOwn) {
     EXPECT_EQ(result.metric("bandwidth")->n, samples);
 }
 
-TEST_F(Launches, InProcessMeasuresTheSame) {
+TEST_F(ProgramLaunches, InProcessMeasuresTheSame) {
     const auto result = measured(kMemory + Words{"--in-process"}).results.at(0);
     EXPECT_EQ(result.status, record::Status::ok);
     EXPECT_GT(result.metric("bandwidth")->value, 0);
     EXPECT_EQ(result.launches.size(), 1u);
 }
 
-TEST_F(Launches, ProtocolsAreResultsOfTheirOwn) {
+TEST_F(ProgramLaunches, ProtocolsAreResultsOfTheirOwn) {
     const auto run = measured({"memory", "--size", "32K", "--op", "copy", "--device", "cpu",
                                "--protocol", "boost,article", "--limit", "0.3"});
     ASSERT_EQ(run.results.size(), 2u);
@@ -49,13 +49,13 @@ TEST_F(Launches, ProtocolsAreResultsOfTheirOwn) {
     EXPECT_EQ(run.results[1].conditions.protocol, "article");
 }
 
-TEST_F(Launches, AnEqualSeedGivesEqualCases) {
+TEST_F(ProgramLaunches, AnEqualSeedGivesEqualCases) {
     const auto one = measured(kGemm + Words{"--seed", "7"});
     const auto two = measured(kGemm + Words{"--seed", "7"});
     EXPECT_EQ(one.results.at(0).identity(), two.results.at(0).identity());
 }
 
-TEST_F(Launches, ASuiteKeepsToItsBudgetAndEndsWithAVerdict) {
+TEST_F(ProgramLaunches, ASuiteKeepsToItsBudgetAndEndsWithAVerdict) {
     const auto suite = file("tiny.toml", R"(
 name = "tiny"
 budget_s = 600

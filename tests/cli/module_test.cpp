@@ -19,9 +19,9 @@ const Words kThree{"gemm",     "--shapes", "8x8x8,13x8x8,16x8x8",
                    "--device", "fake:0",   "--protocol",
                    "boost",    "--limit",  "0.2"};
 
-class Modules : public Assay {
+class ProgramModules : public Assay {
   protected:
-    Modules() { environment_["ASSAY_MODULE_PATH"] = ASSAY_BINARY_DIR "/tests/cli/modules"; }
+    ProgramModules() { environment_["ASSAY_MODULE_PATH"] = ASSAY_BINARY_DIR "/tests/cli/modules"; }
 
     // Runs the three cases with that fault; the outcome of the unlucky one is returned.
     record::Result unlucky(const std::string& fault) {
@@ -52,33 +52,33 @@ class Modules : public Assay {
     }
 };
 
-TEST_F(Modules, ACrashIsOneFailedResult) {
+TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
     expect_failed("abort", "SIGABRT");
 }
 
-TEST_F(Modules, ASilentExitIsOneFailedResult) {
+TEST_F(ProgramModules, ASilentExitIsOneFailedResult) {
     expect_failed("exit", "exit status 0");
 }
 
-TEST_F(Modules, AHangIsOneFailedResult) {
+TEST_F(ProgramModules, AHangIsOneFailedResult) {
     expect_failed("stop", "hung");
 }
 
-TEST_F(Modules, AGarbageLineIsOneFailedResult) {
+TEST_F(ProgramModules, AGarbageLineIsOneFailedResult) {
     expect_failed("garble", "garbage");
 }
 
-TEST_F(Modules, AnExceptionAndALostDeviceAreOneFailedResultEach) {
+TEST_F(ProgramModules, AnExceptionAndALostDeviceAreOneFailedResultEach) {
     expect_failed("throw", "the vendor's own exception");
     expect_failed("lose", "fake:0 fell off the bus");
 }
 
-TEST_F(Modules, ALibraryThatPrintsCostsNothing) {
+TEST_F(ProgramModules, ALibraryThatPrintsCostsNothing) {
     EXPECT_EQ(unlucky("print").status, Status::ok);
 }
 
-TEST_F(Modules, ThatIsBrokenIsNamed) {
+TEST_F(ProgramModules, ThatIsBrokenIsNamed) {
     environment_["ASSAY_MODULE_PATH"] = scratch_.path();
     const auto broken = file("libassay_broken.so", "this is no library\n");
     const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "broken"});
@@ -89,14 +89,14 @@ TEST_F(Modules, ThatIsBrokenIsNamed) {
     EXPECT_THAT(info.out, HasSubstr(broken));
 }
 
-TEST_F(Modules, OfAnotherBuildIsNamedWithItsNumber) {
+TEST_F(ProgramModules, OfAnotherBuildIsNamedWithItsNumber) {
     const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "old"});
     expect_complaint(ended, kExitFailed, "libassay_old.so", "");
     EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi - 1)));
     EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi)));
 }
 
-TEST_F(Modules, ThatCannotBeLoadedHideNoOthers) {
+TEST_F(ProgramModules, ThatCannotBeLoadedHideNoOthers) {
     const auto info = run({"info"});
     expect_fine(info);
     EXPECT_THAT(info.out, HasSubstr("fake:0: a device for tests"));

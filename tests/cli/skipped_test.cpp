@@ -20,9 +20,9 @@ record::Run run_of(const Ended& ended) {
     return record::run_from_json(parse_json(ended.out, "standard output"));
 }
 
-class Skipped : public MeasuringAssay {};
+class ProgramSkipped : public Assay {};
 
-TEST_F(Skipped, ASizeThatCannotFitNamesBytesNeededAndFree) {
+TEST_F(ProgramSkipped, ASizeThatCannotFitNamesBytesNeededAndFree) {
     for (const Words& arguments :
          {Words{"memory", "--size", "64T", "--op", "copy", "--device", "cpu"},
           Words{"gemm", "--shapes", "2000000x2000000x2000000", "--device", "cpu"}}) {
@@ -38,14 +38,14 @@ TEST_F(Skipped, ASizeThatCannotFitNamesBytesNeededAndFree) {
     }
 }
 
-TEST_F(Skipped, ASizeBeyondCountingIsSkippedToo) {
+TEST_F(ProgramSkipped, ASizeBeyondCountingIsSkippedToo) {
     // Three arrays of it wrap round to 8 bytes when counted in 64 bits.
     const auto ended = run({"memory", "--size", "12297829382473034412", "--op", "add", "--device",
                             "cpu", "--protocol", "boost"});
     expect_complaint(ended, kExitFailed, "nothing was measured", "can do");
 }
 
-TEST_F(Skipped, OneThatFitsBesideOneThatDoesNotIsFine) {
+TEST_F(ProgramSkipped, OneThatFitsBesideOneThatDoesNotIsFine) {
     const auto ended = run({"memory", "--size", "32K,64T", "--op", "copy", "--device", "cpu",
                             "--protocol", "boost", "--limit", "0.3"});
     expect_fine(ended);
@@ -53,7 +53,7 @@ TEST_F(Skipped, OneThatFitsBesideOneThatDoesNotIsFine) {
     EXPECT_THAT(ended.out, HasSubstr("bandwidth"));
 }
 
-TEST_F(Skipped, ATypeTheDeviceLacksIsNamed) {
+TEST_F(ProgramSkipped, ATypeTheDeviceLacksIsNamed) {
     const auto alone = run(kGemm + Words{"--dtype", "fp8_e4m3fn"} + kJson);
     expect_complaint(alone, kExitFailed, "fp8_e4m3fn", "can do");
     ASSERT_EQ(run_of(alone).results.size(), 1u);
@@ -67,7 +67,7 @@ TEST_F(Skipped, ATypeTheDeviceLacksIsNamed) {
     EXPECT_EQ(run_of(both).results[1].status, Status::ok);
 }
 
-TEST_F(Skipped, AMissingLibraryCostsOnlyWhatNeedsIt) {
+TEST_F(ProgramSkipped, AMissingLibraryCostsOnlyWhatNeedsIt) {
     environment_["ASSAY_LIB_DNNL"] = "/nonexistent/libdnnl.so";
     const auto gemm = run(kGemm);
     expect_complaint(gemm, kExitFailed, "/nonexistent/libdnnl.so", "can do");

@@ -12,7 +12,7 @@ struct Misuse {
     std::string what, hint;
 };
 
-class Usage : public Assay {
+class ProgramUsage : public Assay {
   protected:
     void expect_all(const std::vector<Misuse>& misuses) {
         for (const auto& misuse : misuses) {
@@ -24,7 +24,7 @@ class Usage : public Assay {
     }
 };
 
-TEST_F(Usage, NamesUnknownCommandsAndOptions) {
+TEST_F(ProgramUsage, NamesUnknownCommandsAndOptions) {
     expect_all({
         {{}, "no command given", "assay --help"},
         {{"gem"}, "unknown command \"gem\"", "did you mean gemm?"},
@@ -41,7 +41,7 @@ TEST_F(Usage, NamesUnknownCommandsAndOptions) {
     });
 }
 
-TEST_F(Usage, NamesUnknownValues) {
+TEST_F(ProgramUsage, NamesUnknownValues) {
     expect_all({
         {{"gemm", "--dtype", "fp31"}, "unknown type \"fp31\"", "did you mean \"fp32\"?"},
         {{"gemm", "--dtype", "fp32,"}, "has an empty item", "a,b,c"},
@@ -78,7 +78,7 @@ TEST_F(Usage, NamesUnknownValues) {
     });
 }
 
-TEST_F(Usage, NamesNumbersOutOfRange) {
+TEST_F(ProgramUsage, NamesNumbersOutOfRange) {
     expect_all({
         {{"gemm", "--shapes", "0x64x64"}, "M of 0x64x64 is 0", "range"},
         {{"gemm", "--shapes", "64x0x64"}, "N of 64x0x64 is 0", "range"},
@@ -101,7 +101,7 @@ TEST_F(Usage, NamesNumbersOutOfRange) {
     });
 }
 
-TEST_F(Usage, NamesUnknownDevices) {
+TEST_F(ProgramUsage, NamesUnknownDevices) {
     expect_all({
         {{"gemm", "--device", "gpu"}, "\"gpu\"", "cpu"},
         {{"gemm", "--device", "cpu:7"}, "cpu:7", ""},
@@ -110,7 +110,7 @@ TEST_F(Usage, NamesUnknownDevices) {
     });
 }
 
-TEST_F(Usage, HelpAndVersionAreFine) {
+TEST_F(ProgramUsage, HelpAndVersionAreFine) {
     const auto version = run({"--version"});
     expect_fine(version);
     EXPECT_TRUE(version.out.starts_with("assay ")) << version.out;
@@ -123,7 +123,7 @@ TEST_F(Usage, HelpAndVersionAreFine) {
     }
 }
 
-TEST_F(Usage, AFullDiskBehindHelpIsSaid) {
+TEST_F(ProgramUsage, AFullDiskBehindHelpIsSaid) {
     auto help = program({"gemm", "--help"});
     help.output = "/dev/full";
     expect_complaint(run_program(help), kExitFailed, "standard output", "space");
