@@ -1,6 +1,7 @@
 #include "probes/gemm_sweep.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -57,6 +58,11 @@ Sweep parse_sweep(std::string_view text) {
     }
     Sweep sweep{text[0], {}};
     for (const auto size : parse_sizes(text.substr(2))) {
+        constexpr std::uint64_t kLargest = std::numeric_limits<std::int32_t>::max();
+        if (size < 1 || size > kLargest) {
+            throw UsageError(
+                fmt::format("{} of sweep \"{}\" is outside 1 to {}", size, text, kLargest), hint);
+        }
         sweep.sizes.push_back(static_cast<std::int64_t>(size));
     }
     if (sweep.sizes.size() < 2) {

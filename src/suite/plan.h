@@ -11,6 +11,8 @@
 
 namespace assay::suite {
 
+inline constexpr int kMostLaunches = 1000;
+
 struct Step {
     const probes::Probe* probe = nullptr;
     probes::Options options;
@@ -21,7 +23,7 @@ struct Step {
 struct Plan {
     std::string suite;    // "" for a single command
     double budget_s = 0;  // 0: none, each case has its own limit
-    int launches = 1;
+    int launches = 1;  // 1 .. kMostLaunches
     std::vector<std::string> protocols;  // empty: the caller's default
     std::vector<Step> steps;
 };
