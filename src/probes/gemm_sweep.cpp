@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/range.h"
 #include "base/time.h"
 #include "measure/interleave.h"
@@ -113,6 +114,8 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
     measure::InterleaveOptions options;
     options.limit_s = bench.protocol.limit_s;
     const auto measured = measure::interleave(alternatives, bench.clock, options);
+
+    if (measured.front().seconds.empty()) throw_if_interrupted();
 
     std::vector<std::vector<double>> rounds;
     record::Series time{"time", std::string(1, sweep.dimension), "s", {}, {}};
