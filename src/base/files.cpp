@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <system_error>
 
@@ -139,6 +140,24 @@ fs::path user_dir(const char* variable, const char* fallback) {
     return fs::path(home) / fallback / "assay";
 }
 
+// What a path names, as write_file treats it.
+struct Target {
+    bool in_place = false;       // a device, a pipe: nothing to rename over
+    std::optional<mode_t> mode;  // of the file that is replaced
+    fs::path path;               // behind a link: a link stays a link
+};
+
+Target target_of(const fs::path& path) {
+    struct stat existing {};
+    const bool exists = ::stat(path.c_str(), &existing) == 0;
+    if (!exists && errno != ENOENT) fail("write", path.native());
+    if (!exists) return {false, std::nullopt, path};
+    if (!S_ISREG(existing.st_mode)) return {true, std::nullopt, path};
+    // Renaming would pass over a file's own write protection.
+    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail("write", path.native());
+    return {false, existing.st_mode & 07777, fs::canonical(path)};
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -160,21 +179,19 @@ std::string read_file(const fs::path& path) {
 
 void write_file(const fs::path& path, std::string_view content) {
     if (path == "-") return write_standard_output(content);
-
-    struct stat existing {};
-    const bool exists = ::stat(path.c_str(), &existing) == 0;
-    if (!exists && errno != ENOENT) fail("write", path.native());
-    if (exists && !S_ISREG(existing.st_mode)) return write_in_place(path, content);
-    // Renaming would pass over a file's own write protection.
-    if (exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
-        fail("write", path.native());
-
-    // A link stays a link: the file behind it is the one replaced.
-    const auto target = exists ? fs::canonical(path) : path;
-    Temporary temporary(target);
-    if (exists) temporary.set_mode(existing.st_mode & 07777);
+    const auto target = target_of(path);
+    if (target.in_place) return write_in_place(path, content);
+    Temporary temporary(target.path);
+    if (target.mode) temporary.set_mode(*target.mode);
     temporary.write(content);
     temporary.replace_target();
+}
+
+void check_writable(const fs::path& path) {
+    if (path == "-") return;
+    const auto target = target_of(path);
+    if (target.in_place) return write_in_place(path, {});
+    const Temporary temporary(target.path);
 }
 
 fs::path user_data_dir() {

@@ -12,6 +12,8 @@ std::string read_file(const std::filesystem::path& path);
 // Writes beside `path` and renames, so that a full disk or a crash never costs the earlier file.
 // "-" is standard output; a path that exists and is no regular file is written in place.
 void write_file(const std::filesystem::path& path, std::string_view content);
+// Throws what write_file would, as far as that can be known before there is anything to write.
+void check_writable(const std::filesystem::path& path);
 
 // $XDG_DATA_HOME/assay or ~/.local/share/assay.
 std::filesystem::path user_data_dir();

@@ -1,6 +1,6 @@
 // Operand values by counter: element i of a stream is a pure function of (seed, stream, i), the
-// same bits on every back end, so that a check can recompute any element without the buffer.
-// Usable in device code: integer arithmetic and single roundings only.
+// same bits on every back end, so that a check can recompute any element without the buffer. How
+// an element is made, for kernels too: work/element.h.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace assay::work {
 
 enum class Distribution {
     normal,   // mean 0, variance 1
-    uniform,  // [-1, 1)
+    uniform,  // [-1, 1), in steps of 2^-23
     zeros,
     ones,
     ints,  // -2 .. 2, equally likely
@@ -28,7 +28,9 @@ struct FillSpec {
 };
 
 // The element as the operand's type holds it (after rounding to nearest even), as a double.
-// int8 holds round(32 x) of normal and round(127 x) of uniform, saturated; others as they are.
+// Integer types hold round(32 x) of normal and round(127 x) of uniform, saturated to int8's range;
+// tf32 holds fp32 numbers of 10 fraction bits, so that a product rounds no operand; others as they
+// are.
 double fill_value(const FillSpec& spec, Type type, std::uint64_t index);
 
 // Writes elements [first, first + count) to `out`, which holds `count` elements of `type`.
@@ -36,5 +38,9 @@ void fill(const FillSpec& spec, Type type, std::uint64_t first, std::uint64_t co
 
 // Reads one element of a buffer as a double.
 double load(Type type, const void* data, std::uint64_t index);
+
+// Writes `value` as one element, rounded to nearest even: through fp32 for narrower formats, by
+// their rules beyond the range (work/number_format.h); integers saturate, and hold 0 for NaN.
+void store(Type type, double value, void* out);
 
 }  // namespace assay::work

@@ -45,7 +45,8 @@ double flop(const Matmul& problem);
 std::uint64_t a_elements(const Matmul& problem);
 std::uint64_t b_elements(const Matmul& problem);
 std::uint64_t c_elements(const Matmul& problem);
-// Bytes that must cross the memory bus at least once: A, B and the bias read, C written.
+// Bytes that must cross the memory bus at least once: A, B and the bias (one for the whole batch)
+// read, C written.
 std::uint64_t bytes(const Matmul& problem);
 
 // Accumulate and output types used when none is asked for: int8 gives int32/int32, fp8 fp32/bf16,
@@ -53,7 +54,8 @@ std::uint64_t bytes(const Matmul& problem);
 Type default_accumulate(Type operand);
 Type default_output(Type operand);
 
-// Throws UsageError naming the dimension when M, N, K or batch is outside 1 .. 2^31 - 1.
+// Throws UsageError naming the dimension when M, N, K or batch is outside 1 .. 2^31 - 1, and when
+// the operands take over 2^62 bytes: what passes can be counted in 64 bits.
 void validate(const Matmul& problem);
 
 }  // namespace assay::work

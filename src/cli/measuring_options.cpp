@@ -1,0 +1,170 @@
+#include "cli/measuring_options.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/range.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "judge/rule.h"
+#include "judge/verdict.h"
+#include "measure/protocol.h"
+#include "report/format.h"
+#include "store/store.h"
+
+namespace assay::cli {
+
+namespace {
+
+record::Run new_run(const suite::Plan& plan) {
+    record::Run run;
+    run.id = record::new_run_id();
+    run.started = utc_now();
+    run.command = command_line();
+    run.suite = plan.suite;
+    run.provenance = record::collect_provenance();
+    return run;
+}
+
+// Keeps results as they are made. A store that fails midway loses nothing of the run: it is said
+// once, the measuring goes on, and the document is printed all the same.
+class Keeper {
+  public:
+    Keeper(const std::string& url, Progress& progress)
+        : store_(store::open_store(url)), progress_(progress) {}
+
+    void begin(const record::Run& run) {
+        guarded([&] { store_->begin(run); });
+    }
+    void add(const record::Run& run, const record::Result& result) {
+        guarded([&] { store_->add(run.id, result); });
+    }
+    void end(const record::Run& run) {
+        guarded([&] { store_->end(run); });
+    }
+    bool failed() const { return failed_; }
+
+  private:
+    template <class Write>
+    void guarded(Write write) {
+        if (failed_) return;
+        try {
+            write();
+        } catch (const Error& error) {
+            failed_ = true;
+            progress_.note(fmt::format("assay: {}\n       {}; what follows isn't stored",
+                                       error.what(), error.hint()));
+        }
+    }
+
+    std::unique_ptr<store::Store> store_;
+    Progress& progress_;
+    bool failed_ = false;
+};
+
+std::string document(const record::Run& run, report::Format format, const judge::Verdict* verdict) {
+    switch (format) {
+        case report::Format::json:
+            return report::json_text(run);
+        case report::Format::csv:
+            return report::csv_text(run);
+        case report::Format::table:
+            break;
+    }
+    std::string text = report::results_table(run);
+    if (verdict != nullptr) {
+        text += report::verdict_text(*verdict, run.findings);
+    } else if (!run.findings.empty()) {
+        text += report::verdict_text({}, run.findings);
+    }
+    return text;
+}
+
+int status_of(const record::Run& run) {
+    if (run.state == record::RunState::interrupted) return kExitInterrupted;
+    const auto count = [&](record::Status status) {
+        return std::ranges::count(run.results, status, &record::Result::status);
+    };
+    if (count(record::Status::failed) > 0 || count(record::Status::ok) == 0) return kExitFailed;
+    return kExitFine;
+}
+
+}  // namespace
+
+void MeasuringOptions::declare(CLI::App& command) {
+    const auto group = "Every measuring command";
+    const auto add = [&](const char* name, std::string& value, const char* help) {
+        command.add_option(name, value, help)->group(group)->capture_default_str();
+    };
+    add("--device", device_, "best, cpu, cuda:0, cuda:all, ...");
+    add("--protocol", protocol_, "boost, sustained, article: a list, each its own result");
+    add("--launches", launches_, "processes that measure each case afresh");
+    add("--limit", limit_, "longest sampling of one case, as 10, 500ms, 1m");
+    add("--seed", seed_, "of the random operands");
+    add("--format", format_, "table, json or csv");
+    add("--output", output_, "file for the results, - for standard output");
+    add("--store", store_, "where results are kept: a file, none, or nothing for the default");
+    command.add_flag("--in-process", in_process_, "measure in this process, for debuggers")
+        ->group(group);
+    command.add_flag("--quiet", quiet_, "no progress")->group(group);
+}
+
+suite::Settings MeasuringOptions::settings(const suite::Plan& plan) const {
+    suite::Settings settings;
+    settings.device = device_;
+    if (!protocol_.empty()) {
+        settings.protocols = parse_words(protocol_, "--protocol");
+    } else if (!plan.protocols.empty()) {
+        settings.protocols = plan.protocols;
+    } else {
+        settings.protocols = {"boost", "sustained"};
+    }
+    for (const auto& name : settings.protocols) measure::parse_protocol(name);
+    settings.launches = plan.launches;
+    if (!launches_.empty()) {
+        settings.launches = static_cast<int>(parse_integer(launches_, "--launches"));
+    }
+    if (settings.launches < 1 || settings.launches > 1000) {
+        throw UsageError(fmt::format("--launches {} isn't 1 to 1000", settings.launches),
+                         "4 tell the spread from process to process");
+    }
+    settings.seed = static_cast<std::uint64_t>(parse_integer(seed_, "--seed"));
+    settings.limit_s = parse_seconds(limit_);
+    if (settings.limit_s <= 0) throw UsageError("--limit " + limit_ + " isn't above 0");
+    settings.in_process = in_process_;
+    settings.program = program_path().string();
+    return settings;
+}
+
+int MeasuringOptions::measure(suite::Plan plan, bool with_verdict) const {
+    const auto format = report::parse_format(format_);
+    const auto chosen = settings(plan);
+    auto run = new_run(plan);
+    // Found out before an hour of measuring, not after it.
+    check_writable(output_);
+
+    Progress progress(plan.budget_s, quiet_);
+    Keeper keeper(store_, progress);
+    suite::Conductor conductor(chosen, progress);
+    conductor.run(
+        plan, run, [&] { keeper.begin(run); },
+        [&](const record::Result& result) { keeper.add(run, result); });
+
+    const auto evidence = judge::gather(run);
+    run.findings = judge::find(evidence);
+    const int status = status_of(run);
+    if (status == kExitFailed) run.state = record::RunState::failed;
+    keeper.end(run);
+
+    const auto verdict = judge::conclude(evidence, run.findings);
+    write_file(output_, document(run, format, with_verdict ? &verdict : nullptr));
+    if (keeper.failed() && status == kExitFine) return kExitFailed;
+    return status;
+}
+
+}  // namespace assay::cli

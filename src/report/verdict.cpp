@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "report/format.h"
+#include "report/text_table.h"
+
+namespace assay::report {
+
+namespace {
+
+using Align = TextTable::Align;
+
+std::string percent_of(double value, const std::optional<double>& whole) {
+    return whole && *whole > 0 ? fmt::format("{:.0f} %", 100 * value / *whole) : "unknown";
+}
+
+}  // namespace
+
+std::string verdict_text(const judge::Verdict& verdict,
+                         const std::vector<record::Finding>& findings) {
+    std::string text;
+    if (!verdict.delivered.empty()) {
+        TextTable table({{"delivered", Align::left},
+                         {"", Align::right},
+                         {"", Align::left},
+                         {"of the promise", Align::right},
+                         {"of what the clock allows", Align::right},
+                         {"at", Align::left}});
+        for (const auto& d : verdict.delivered) {
+            table.add({d.device + " " + d.quantity, format_number(d.value), d.unit,
+                       percent_of(d.value, d.promised), percent_of(d.value, d.clock_allows),
+                       d.case_text});
+        }
+        text += "verdict\n" + table.text();
+        for (const auto& d : verdict.delivered) {
+            if (!d.promise_basis.empty()) {
+                text += fmt::format("  {} promise: {}\n", d.quantity, d.promise_basis);
+            }
+        }
+        text += "\n";
+    }
+    if (!findings.empty()) text += "findings\n";
+    for (const auto& finding : findings) {
+        text += fmt::format("  {} [{}] {}\n", record::name(finding.severity), finding.rule,
+                            finding.message);
+        constexpr std::size_t kShown = 4;
+        for (std::size_t i = 0; i < finding.evidence.size() && i < kShown; ++i) {
+            text += fmt::format("      {}\n", finding.evidence[i]);
+        }
+        if (finding.evidence.size() > kShown) {
+            text +=
+                fmt::format("      and {} more in the JSON\n", finding.evidence.size() - kShown);
+        }
+        if (!finding.advice.empty()) text += fmt::format("      do: {}\n", finding.advice);
+    }
+    if (!verdict.headline.empty()) {
+        text += (findings.empty() ? "" : "\n") + verdict.headline + "\n";
+    }
+    return text;
+}
+
+}  // namespace assay::report

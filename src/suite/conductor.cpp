@@ -1,0 +1,172 @@
+#include "suite/conductor.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "base/time.h"
+#include "crew/crew.h"
+#include "measure/protocol.h"
+#include "record/json.h"
+#include "suite/budget.h"
+#include "suite/pool.h"
+
+namespace assay::suite {
+
+namespace {
+
+// What a request may take beyond its sampling: allocation, filling, checking, settling.
+constexpr double kRequestSlack = 180;
+
+double sampling_seconds(const record::Result& result) {
+    double seconds = 0;
+    for (const auto& launch : result.launches) {
+        for (const auto& [name, samples] : launch.samples) {
+            for (const double value : samples.values) seconds += value;
+        }
+    }
+    return seconds * result.conditions.calls_per_sample;
+}
+
+}  // namespace
+
+Conductor::Conductor(Settings settings, Progress& progress)
+    : settings_(std::move(settings)), progress_(progress) {
+    executor_ =
+        settings_.in_process ? in_process_executor() : child_executor(settings_.program, "worker");
+}
+
+std::vector<std::string> Conductor::resolve() {
+    const Json reply =
+        executor_->ask({{"do", "resolve"}, {"device", settings_.device}}, kRequestSlack);
+    return reply.at("devices").get<std::vector<std::string>>();
+}
+
+record::DeviceFacts Conductor::open(const std::string& id, record::Run& run) {
+    const Json reply = executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack);
+    run.provenance.devices.push_back(record::device_facts_from_json(reply.at("facts")));
+    for (const auto& entry : reply.at("software")) {
+        const record::SoftwareFacts software{entry.at("name"), entry.at("version"),
+                                             entry.at("file"), entry.at("software_class")};
+        auto& known = run.provenance.software;
+        if (std::ranges::find(known, software) == known.end()) known.push_back(software);
+    }
+    return run.provenance.devices.back();
+}
+
+std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,
+                                                 const record::DeviceFacts& facts) const {
+    std::vector<Task> tasks;
+    for (const auto& step : plan.steps) {
+        const auto cases = step.probe->expand(step.options, facts);
+        const double each =
+            step.weight / static_cast<double>(cases.size() * settings_.protocols.size());
+        for (const auto& protocol : settings_.protocols) {
+            for (const auto& what : cases) {
+                Task task;
+                task.weight = each;
+                task.result.probe = step.probe->name();
+                task.result.device = facts.id;
+                task.result.what = what;
+                task.result.conditions.protocol = protocol;
+                tasks.push_back(std::move(task));
+            }
+        }
+    }
+    return tasks;
+}
+
+record::Result Conductor::measure_one(const record::Result& asked, double limit_s) {
+    const Json request{{"do", "measure"},
+                       {"result", record::to_json(asked)},
+                       {"protocol", asked.conditions.protocol},
+                       {"limit_s", limit_s},
+                       {"seed", json_integer(settings_.seed)}};
+    auto failed = asked;
+    failed.status = record::Status::failed;
+    try {
+        const Json reply = executor_->ask(request, limit_s + kRequestSlack);
+        return record::result_from_json(reply.at("result"));
+    } catch (const crew::ChildFailed& error) {
+        failed.reason = error.ending().text();
+    } catch (const DeviceLost& error) {
+        failed.reason = error.what();
+    } catch (const UsageError&) {
+        throw;
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const Error& error) {
+        failed.reason = error.what();
+    }
+    return failed;
+}
+
+void Conductor::measure(std::vector<Task>& tasks, double budget_s, record::Run& run,
+                        const OnResult& on_result) {
+    std::vector<double> weights;
+    for (int launch = 0; launch < settings_.launches; ++launch) {
+        for (const auto& task : tasks) weights.push_back(task.weight);
+    }
+    Budget budget(budget_s, settings_.limit_s, weights);
+    const double start = monotonic_seconds();
+    std::size_t handed_on = 0;
+    const auto hand_on = [&](const Task& task) {
+        run.results.push_back(task.result);
+        ++handed_on;
+        on_result(task.result);
+    };
+
+    std::size_t done = 0;
+    try {
+        for (int launch = 0; launch < settings_.launches; ++launch) {
+            if (launch > 0) executor_->renew();  // a launch is a fresh process
+            for (auto& task : tasks) {
+                throw_if_interrupted();
+                progress_.step(
+                    done, weights.size(),
+                    fmt::format("{} {} {}", task.result.probe, task.result.conditions.protocol,
+                                task.result.what.text()));
+                const double before = monotonic_seconds();
+                auto asked = task.result;
+                asked.launches.clear();
+                asked.checks.clear();
+                const auto measured = measure_one(asked, budget.share(done, before - start));
+                budget.spent(monotonic_seconds() - before, sampling_seconds(measured));
+                pool(task.result, measured);
+                ++done;
+                if (launch + 1 == settings_.launches) hand_on(task);
+            }
+        }
+    } catch (const Interrupted&) {
+        run.state = record::RunState::interrupted;
+        // What earlier launches measured of cases that never got their last one is kept.
+        while (handed_on < tasks.size() && !tasks[handed_on].result.launches.empty()) {
+            hand_on(tasks[handed_on]);
+        }
+    }
+}
+
+void Conductor::run(const Plan& plan, record::Run& run, const std::function<void()>& on_start,
+                    const OnResult& on_result) {
+    std::vector<std::vector<Task>> tasks;
+    double weight = 0;
+    try {
+        for (const auto& id : resolve()) {
+            tasks.push_back(tasks_of(plan, open(id, run)));
+            weight += 1;
+        }
+    } catch (const Interrupted&) {
+        run.state = record::RunState::interrupted;
+        tasks.clear();
+    }
+    on_start();
+    for (auto& of_device : tasks) {
+        if (run.state == record::RunState::interrupted) break;
+        measure(of_device, plan.budget_s / weight, run, on_result);
+    }
+    progress_.finish();
+    run.ended = utc_now();
+}
+
+}  // namespace assay::suite

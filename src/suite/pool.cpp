@@ -1,0 +1,54 @@
+#include "suite/pool.h"
+
+#include <algorithm>
+
+#include "probes/probe.h"
+
+namespace assay::suite {
+
+namespace {
+
+void add_conditions(record::Conditions& all, const record::Conditions& one) {
+    for (const auto& reason : one.throttle_reasons) {
+        if (std::ranges::find(all.throttle_reasons, reason) == all.throttle_reasons.end()) {
+            all.throttle_reasons.push_back(reason);
+        }
+    }
+    // The worst of them stands for all: one launch cut short or not settled is worth knowing.
+    if (one.stop_reason != "precise") all.stop_reason = one.stop_reason;
+    if (one.settled == false) all.settled = false;
+}
+
+}  // namespace
+
+void pool(record::Result& result, const record::Result& more) {
+    if (result.launches.empty() && result.status == record::Status::ok) {
+        result = more;
+        for (auto& launch : result.launches) launch.index = 0;
+        return;
+    }
+    for (auto launch : more.launches) {
+        launch.index = static_cast<int>(result.launches.size());
+        result.launches.push_back(std::move(launch));
+    }
+    // A check holds when it held in every launch.
+    for (const auto& check : more.checks) {
+        const auto same = std::ranges::find(result.checks, check.name, &record::Check::name);
+        if (same == result.checks.end()) {
+            result.checks.push_back(check);
+        } else if (same->passed && !check.passed) {
+            *same = check;
+        }
+    }
+    add_conditions(result.conditions, more.conditions);
+    if (more.status != record::Status::ok && result.status == record::Status::ok) {
+        result.status = more.status;
+        result.reason = more.reason;
+    }
+    result.metrics.clear();
+    if (result.status == record::Status::ok) {
+        result.metrics = probes::find_probe(result.probe).metrics(result);
+    }
+}
+
+}  // namespace assay::suite

@@ -1,0 +1,103 @@
+#include "suite/worker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "device/loader.h"
+#include "measure/clock.h"
+#include "measure/protocol.h"
+#include "probes/probe.h"
+#include "record/json.h"
+
+namespace assay::suite {
+
+namespace {
+
+Json to_json(const std::vector<record::SoftwareFacts>& software) {
+    record::Provenance carrier;
+    carrier.software = software;
+    return record::to_json(carrier)["software"];
+}
+
+Json list_modules() {
+    Json modules = Json::array();
+    for (const auto& file : device::find_modules()) {
+        Json entry{{"kind", file.kind}, {"file", file.file}};
+        try {
+            auto& module = device::open_module(file.kind);
+            std::string why;
+            entry["devices"] = Json::array();
+            for (const auto& facts : module.list(why)) {
+                entry["devices"].push_back(record::to_json(facts));
+            }
+            entry["why"] = why;
+            entry["software"] = to_json(module.software());
+        } catch (const Error& error) {  // one broken module must not hide the others
+            entry["devices"] = Json::array();
+            entry["why"] = error.what();
+            entry["software"] = Json::array();
+        }
+        modules.push_back(std::move(entry));
+    }
+    return modules;
+}
+
+}  // namespace
+
+Json Worker::open(const std::string& id) {
+    device_ = device::open_device(id);
+    return {{"facts", record::to_json(device_->facts())},
+            {"software", to_json(device::open_module(device_->facts().kind).software())}};
+}
+
+Json Worker::measure(const Json& request) {
+    auto result = record::result_from_json(request.at("result"));
+    const auto& probe = probes::find_probe(result.probe);
+    if (!device_ || device_->facts().id != result.device) open(result.device);
+
+    measure::SteadyClock clock;
+    auto protocol = measure::parse_protocol(request.at("protocol").get<std::string>());
+    protocol.limit_s = std::min(protocol.limit_s, request.at("limit_s").get<double>());
+    probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed")), settled_};
+    result.conditions.protocol = protocol.name;
+    try {
+        probe.run(result.what, bench, result);
+        result.metrics = probe.metrics(result);
+        const auto wrong = std::ranges::find(result.checks, false, &record::Check::passed);
+        if (wrong != result.checks.end()) {
+            result.status = record::Status::failed;
+            result.reason = fmt::format("{}: {}", wrong->name, wrong->detail);
+            result.metrics.clear();  // a wrong answer has no speed
+        }
+    } catch (const UsageError&) {
+        throw;
+    } catch (const DeviceLost&) {
+        throw;
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const Unsupported& error) {
+        result.status = record::Status::skipped;
+        result.reason = error.what();
+    } catch (const Error& error) {
+        result.status = record::Status::failed;
+        result.reason = error.what();
+    }
+    settled_ = protocol.settle && result.conditions.settled.value_or(false);
+    return {{"result", record::to_json(result)}};
+}
+
+Json Worker::answer(const Json& request) {
+    const auto& what = request.at("do").get_ref<const std::string&>();
+    if (what == "resolve") {
+        return {{"devices", device::resolve_devices(request.at("device").get<std::string>())}};
+    }
+    if (what == "modules") return {{"modules", list_modules()}};
+    if (what == "open") return open(request.at("device").get<std::string>());
+    if (what == "measure") return measure(request);
+    throw Error("a worker was asked to \"" + what + "\"");
+}
+
+}  // namespace assay::suite

@@ -1,0 +1,33 @@
+// The child's side of a measurement: opens a device, runs the cases it is asked for.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/json.h"
+#include "device/device.h"
+
+namespace assay::suite {
+
+// Requests, as JSON objects:
+//   {"do":"resolve","device":TEXT}    -> {"devices":[id, ...]}
+//   {"do":"modules"}                  ->
+//   {"modules":[{"kind","file","devices":[facts],"why","software":[...]}]}
+//   {"do":"open","device":ID}         -> {"facts":DeviceFacts,"software":[...]}
+//   {"do":"measure","result":RESULT,"protocol":NAME,"limit_s":S,"seed":N}
+//                                     -> {"result":RESULT}
+// RESULT is a record::Result with probe, device and case. What a case can't do becomes a skipped
+// result; an error in it a failed one; UsageError, DeviceLost and Interrupted are thrown.
+class Worker {
+  public:
+    Json answer(const Json& request);
+
+  private:
+    Json open(const std::string& id);
+    Json measure(const Json& request);
+
+    std::unique_ptr<device::Device> device_;
+    bool settled_ = false;  // the last case left the device at a steady rate
+};
+
+}  // namespace assay::suite
