@@ -1,11 +1,11 @@
 #include "cpu/affinity.h"
 
-#include <sched.h>
-
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
+
+#include <sched.h>
 
 #include "base/error.h"
 

@@ -23,7 +23,8 @@ struct Mount {
 // Fields of a line: id parent device root point options [optional...] - type source super-options.
 std::vector<Mount> cgroup_mounts(const fs::path& root) {
     std::vector<Mount> mounts;
-    for (const std::string& line : split(read_text(root / "proc/self/mountinfo").value_or(""), '\n')) {
+    for (const std::string& line :
+         split(read_text(root / "proc/self/mountinfo").value_or(""), '\n')) {
         const auto separator = line.find(" - ");
         if (separator == std::string::npos) continue;
         const auto before = split(std::string_view(line).substr(0, separator), ' ');

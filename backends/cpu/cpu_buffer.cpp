@@ -1,23 +1,25 @@
 #include "cpu/cpu_buffer.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
 
+#include <sys/mman.h>
+
 #include "base/units.h"
 #include "cpu/memory_limit.h"
+#include "cpu/share.h"
 
 namespace assay::cpu {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
 
 // A mapping that begins on a huge page.
 void* map_aligned(std::size_t bytes) {
@@ -35,16 +37,6 @@ void* map_aligned(std::size_t bytes) {
 }
 
 }  // namespace
-
-Share share_of(std::size_t bytes, int index, int count) {
-    const std::size_t pages = (bytes + kPage - 1) / kPage;
-    const auto begin_of = [&](std::size_t part) {
-        return std::min(bytes, pages * part / static_cast<std::size_t>(count) * kPage);
-    };
-    const auto part = static_cast<std::size_t>(index);
-    const std::size_t first = begin_of(part);
-    return {first, begin_of(part + 1) - first};
-}
 
 CpuBuffer::CpuBuffer(std::size_t bytes, int node, const Topology& topology, ThreadTeam& team)
     : bytes_(bytes), mapped_bytes_(round_up(std::max<std::size_t>(bytes, 1), kPage)) {

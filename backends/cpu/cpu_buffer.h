@@ -12,7 +12,7 @@ namespace assay::cpu {
 
 class CpuBuffer : public device::Buffer {
   public:
-    // With kAnyNode each page lies near the member of the team that works on it (share_of), else
+    // With kAnyNode each page lies near the member of the team that works on it (share.h), else
     // all lie on `node`. Throws Unsupported when the memory isn't there or the node doesn't exist.
     CpuBuffer(std::size_t bytes, int node, const Topology& topology, ThreadTeam& team);
     ~CpuBuffer() override;
@@ -27,12 +27,5 @@ class CpuBuffer : public device::Buffer {
     std::size_t mapped_bytes_;
     void* data_ = nullptr;
 };
-
-struct Share {
-    std::size_t first = 0, bytes = 0;
-};
-// The contiguous part of an array that member `index` of `count` works on. Parts begin on pages of
-// 4 KiB, so that no two members write to one page, and lie the same way in arrays of one size.
-Share share_of(std::size_t bytes, int index, int count);
 
 }  // namespace assay::cpu

@@ -1,7 +1,7 @@
 #include "cpu/fill.h"
 
-#include "cpu/cpu_buffer.h"
 #include "cpu/cpu_stream.h"
+#include "cpu/share.h"
 
 namespace assay::cpu {
 

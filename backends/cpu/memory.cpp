@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/version.h"
-#include "cpu/cpu_buffer.h"
 #include "cpu/cpu_stream.h"
 #include "cpu/memory_kernels.h"
+#include "cpu/share.h"
 
 namespace assay::cpu {
 namespace {
@@ -30,7 +30,9 @@ class Prepared : public ops::PreparedMemory {
         implementation_.library = "assay";
         implementation_.library_version = version();
         implementation_.algorithm = std::string(kernels_.name);
-        if (stores) implementation_.algorithm += request.in_cache ? ", plain stores" : ", non-temporal stores";
+        if (stores)
+            implementation_.algorithm +=
+                request.in_cache ? ", plain stores" : ", non-temporal stores";
         implementation_.path = record::Path::fast;
         if (&kernels_ != &best) {
             implementation_.path = record::Path::fallback;
@@ -57,19 +59,33 @@ class Prepared : public ops::PreparedMemory {
   private:
     void run_share(const ops::MemoryOperands& operands, int index, int count) {
         const Share share = share_of(request_.bytes_per_array, index, count);
-        const std::size_t first = share.first / sizeof(float);
         const std::size_t n = share.bytes / sizeof(float);
-        const auto* a = static_cast<const float*>(operands.a) + first;
-        const auto* b = static_cast<const float*>(operands.b) + first;
-        auto* c = static_cast<float*>(operands.c) + first;
+        const auto part = [&](auto* array) {  // an array that the op doesn't use stays null
+            return array == nullptr ? nullptr : array + share.first / sizeof(float);
+        };
+        const auto* a = part(static_cast<const float*>(operands.a));
+        const auto* b = part(static_cast<const float*>(operands.b));
+        auto* c = part(static_cast<float*>(operands.c));
         const bool past_caches = !request_.in_cache;
         switch (request_.op) {
-            case work::MemoryOp::copy: kernels_.copy(a, c, n, past_caches); break;
-            case work::MemoryOp::read: sums_[static_cast<std::size_t>(index)].value = kernels_.read(a, n); break;
-            case work::MemoryOp::write: kernels_.write(work::kScalar, c, n, past_caches); break;
-            case work::MemoryOp::scale: kernels_.scale(work::kScalar, a, c, n, past_caches); break;
-            case work::MemoryOp::add: kernels_.add(a, b, c, n, past_caches); break;
-            case work::MemoryOp::triad: kernels_.triad(work::kScalar, a, b, c, n, past_caches); break;
+            case work::MemoryOp::copy:
+                kernels_.copy(a, c, n, past_caches);
+                break;
+            case work::MemoryOp::read:
+                sums_[static_cast<std::size_t>(index)].value = kernels_.read(a, n);
+                break;
+            case work::MemoryOp::write:
+                kernels_.write(work::kScalar, c, n, past_caches);
+                break;
+            case work::MemoryOp::scale:
+                kernels_.scale(work::kScalar, a, c, n, past_caches);
+                break;
+            case work::MemoryOp::add:
+                kernels_.add(a, b, c, n, past_caches);
+                break;
+            case work::MemoryOp::triad:
+                kernels_.triad(work::kScalar, a, b, c, n, past_caches);
+                break;
         }
     }
 

@@ -26,6 +26,6 @@ struct Vector {
 
 }  // namespace
 
-const MemoryKernels kAvx2Kernels = kernels_of<Vector>("avx2");
+constinit const MemoryKernels kAvx2Kernels = kernels_of<Vector>("avx2");
 
 }  // namespace assay::cpu

@@ -22,6 +22,6 @@ struct Vector {
 
 }  // namespace
 
-const MemoryKernels kAvx512Kernels = kernels_of<Vector>("avx512");
+constinit const MemoryKernels kAvx512Kernels = kernels_of<Vector>("avx512");
 
 }  // namespace assay::cpu

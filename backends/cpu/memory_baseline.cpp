@@ -35,6 +35,6 @@ struct Vector {
 
 }  // namespace
 
-const MemoryKernels kBaselineKernels = kernels_of<Vector>("baseline");
+constinit const MemoryKernels kBaselineKernels = kernels_of<Vector>("baseline");
 
 }  // namespace assay::cpu

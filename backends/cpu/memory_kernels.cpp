@@ -20,9 +20,9 @@ std::vector<Choice> choices() {
     return {
 #if defined(__x86_64__)
         {&kAvx512Kernels, __builtin_cpu_supports("avx512f") != 0},
-        {&kAvx2Kernels, __builtin_cpu_supports("avx2") != 0},
+            {&kAvx2Kernels, __builtin_cpu_supports("avx2") != 0},
 #endif
-        {&kBaselineKernels, true},
+            {&kBaselineKernels, true},
     };
 }
 

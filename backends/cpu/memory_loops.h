@@ -1,10 +1,9 @@
 // Loops of memory_kernels.h over a vector type V of the including file's instruction set. V has
 // kLanes, zero(), all(float), load, store, stream (past the caches), fence, +, * and sum().
-// Unnamed: each file must keep its own copy, compiled with its own flags.
+// Unnamed, and free of the standard library's templates: a shared copy of a function might be one
+// that was compiled for instructions which the processor lacks.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "cpu/memory_kernels.h"
@@ -21,7 +20,7 @@ void map(float* c, std::size_t n, const Vectors& vectors, const Scalars& scalars
     constexpr std::size_t kStep = kUnroll * V::kLanes;
     std::size_t i = 0;
     for (; i + kStep <= n; i += kStep) {
-        std::array<V, kUnroll> values;
+        V values[kUnroll];
         for (std::size_t u = 0; u < kUnroll; ++u) values[u] = vectors(i + u * V::kLanes);
         for (std::size_t u = 0; u < kUnroll; ++u) {
             if constexpr (kPastCaches) {
@@ -54,9 +53,9 @@ double read(const float* a, std::size_t n) {
     double total = 0;
     std::size_t i = 0;
     while (i + kStep <= n) {
-        const std::size_t end = std::min(n, i + kBlock);
-        std::array<V, kSums> sums;
-        sums.fill(V::zero());
+        const std::size_t end = n - i < kBlock ? n : i + kBlock;
+        V sums[kSums];
+        for (V& sum : sums) sum = V::zero();
         for (; i + kStep <= end; i += kStep) {
             for (std::size_t u = 0; u < kSums; ++u) {
                 sums[u] = sums[u] + V::load(a + i + u * V::kLanes);

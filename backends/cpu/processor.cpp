@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kFeatures{
-    "sse4_2",      "avx",         "avx2",     "fma",      "avx512f",  "avx512bw", "avx512vl",
-    "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8", "avx512_fp16"};
+constexpr std::array kFeatures{"sse4_2",   "avx",      "avx2",        "fma",         "avx512f",
+                               "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx_vnni",
+                               "amx_tile", "amx_bf16", "amx_int8",    "avx512_fp16"};
 
 bool has_word(const std::vector<std::string>& words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();
@@ -49,7 +49,8 @@ std::vector<fs::path> cpufreq_folders(const fs::path& root) {
 }  // namespace
 
 Processor read_processor(const fs::path& root) {
-    // Only the first processor's paragraph is read: a machine of unlike processors isn't told apart.
+    // Only the first processor's paragraph is read: a machine of unlike processors isn't told
+    // apart.
     const std::string text = read_text(root / "proc/cpuinfo").value_or("");
     const auto field = [&](const std::string& key) { return field_of(text, key).value_or(""); };
     Processor processor;

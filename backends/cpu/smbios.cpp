@@ -75,8 +75,8 @@ std::vector<MemoryModule> parse_memory_modules(std::string_view table) {
     std::vector<MemoryModule> modules;
     for (const Structure& structure : parse_structures(table)) {
         if (structure.integer(0, 1) != kMemoryDevice) continue;
-        modules.push_back({structure.string(0x10), structure.string(0x11),
-                           size_in_bytes(structure), configured_speed(structure)});
+        modules.push_back({structure.string(0x10), structure.string(0x11), size_in_bytes(structure),
+                           configured_speed(structure)});
     }
     return modules;
 }

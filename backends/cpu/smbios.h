@@ -12,9 +12,9 @@
 namespace assay::cpu {
 
 struct MemoryModule {
-    std::string locator, bank;   // the firmware's names of slot and bank
-    std::uint64_t bytes = 0;     // 0: the slot is empty
-    std::uint32_t speed_mts = 0; // million transfers a second as configured, 0 when not told
+    std::string locator, bank;    // the firmware's names of slot and bank
+    std::uint64_t bytes = 0;      // 0: the slot is empty
+    std::uint32_t speed_mts = 0;  // million transfers a second as configured, 0 when not told
 };
 
 // `table` is the raw structure table. A damaged table gives the modules before the damage.

@@ -1,12 +1,12 @@
 #include "cpu/sysfs.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/text.h"
 

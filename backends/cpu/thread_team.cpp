@@ -92,9 +92,12 @@ void ThreadTeam::run(const Work& work, int node) {
 }
 
 void ThreadTeam::run_share(std::size_t member) noexcept {
-    const auto mine = [&](const Core& core) { return node_ == device::kAnyNode || core.node == node_; };
+    const auto mine = [&](const Core& core) {
+        return node_ == device::kAnyNode || core.node == node_;
+    };
     if (!mine(cores_[member])) return;
-    const auto index = std::count_if(cores_.begin(), cores_.begin() + static_cast<long>(member), mine);
+    const auto index =
+        std::count_if(cores_.begin(), cores_.begin() + static_cast<long>(member), mine);
     try {
         (*work_)(static_cast<int>(index), count_);
     } catch (...) {

@@ -1,10 +1,10 @@
 #include "cpu/topology.h"
 
-#include <hwloc.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include <hwloc.h>
 
 #include "base/error.h"
 
@@ -37,7 +37,8 @@ std::vector<Core> read_cores(hwloc_topology_t topology) {
     if (!cores.empty()) return cores;
     // Some virtual machines tell only hardware threads.
     while ((object = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, object)) != nullptr) {
-        cores.push_back({members(object->cpuset), std::max(hwloc_bitmap_first(object->nodeset), 0)});
+        cores.push_back(
+            {members(object->cpuset), std::max(hwloc_bitmap_first(object->nodeset), 0)});
     }
     return cores;
 }
@@ -50,7 +51,8 @@ std::vector<record::CacheFacts> read_caches(hwloc_topology_t topology) {
         ++level;
         const hwloc_obj_t first = hwloc_get_obj_by_type(topology, type, 0);
         if (first == nullptr) continue;
-        caches.push_back({level, first->attr->cache.size, hwloc_get_nbobjs_by_type(topology, type)});
+        caches.push_back(
+            {level, first->attr->cache.size, hwloc_get_nbobjs_by_type(topology, type)});
     }
     return caches;
 }
