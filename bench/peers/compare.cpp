@@ -82,7 +82,7 @@ void print_row(const std::string& what, double work, const char* unit, measure::
     const auto& ratio = both[1].ratio;  // our time over the peer's
     fmt::print("| {} | {} {} | {} {} | {:.3f} ({:.3f} to {:.3f}) | {} | {} | {} |\n", what,
                format_number(work / stats::median(both[1].seconds)), unit,
-               format_number(work / stats::median(both[0].seconds)), unit, 1 / ratio.median,
+               format_number(work / stats::median(both[0].seconds)), unit, 1 / ratio.value,
                1 / ratio.interval.hi, 1 / ratio.interval.lo, stats::name(both[1].verdict),
                both[0].seconds.size(), peer.about());
     std::fflush(stdout);

@@ -1,57 +1,67 @@
 // The program: finds the subcommand, runs it, and turns errors into two lines and a status.
-#include <cstdio>
+#include <algorithm>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/complain.h"
 
 namespace {
 
 using namespace assay;
 
-int complain(const std::string& what, const std::string& hint, int status) {
-    fmt::print(stderr, "assay: {}\n", what);
-    if (!hint.empty()) fmt::print(stderr, "       {}\n", hint);
-    return status;
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options()) names.push_back(option->get_name());
+    return names;
 }
 
-// The word that CLI11 could not place, and what it may have meant.
-int complain_of_usage(const CLI::App& app, const CLI::ParseError& error) {
-    std::string what = error.what();
-    std::replace(what.begin(), what.end(), '\n', ' ');
-    const auto* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-    std::string hint = fmt::format("assay {}--help lists what there is",
-                                   command == &app ? "" : command->get_name() + " ");
-    const auto extras = app.remaining(true);
-    if (!extras.empty()) {
-        const bool is_option = extras.front().starts_with("-");
-        std::vector<std::string> known;
-        if (is_option) {
-            for (const auto* option : command->get_options()) known.push_back(option->get_name());
-        } else {
-            for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-                if (!sub->get_group().empty()) known.push_back(sub->get_name());
-            }
-        }
-        what = fmt::format("unknown {} \"{}\"", is_option ? "option" : "command", extras.front());
-        const auto name = extras.front().substr(0, extras.front().find('='));
-        if (const auto near = nearest(name, known); !near.empty()) {
-            hint = fmt::format("did you mean {}? {}", near, hint);
-        }
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (!command->get_group().empty()) names.push_back(command->get_name());
     }
-    return complain(what, hint, kExitUsage);
+    return names;
+}
+
+// What the command line has wrong: the word that CLI11 could not place, and what it may have meant.
+UsageError usage_error(const CLI::App& app, const CLI::ParseError& error) {
+    const auto parsed = app.get_subcommands();
+    const auto& command = parsed.empty() ? app : *parsed.front();
+    const std::string help = parsed.empty() ? "assay --help lists the commands"
+                                            : "assay " + command.get_name() + " --help tells more";
+    const auto unknown = [&](const char* what, const std::string& word,
+                             const std::vector<std::string>& known) {
+        const auto near = nearest(word, known);
+        return UsageError(fmt::format("unknown {} {:?}", what, word),
+                          near.empty() ? help : fmt::format("did you mean {}? {}", near, help));
+    };
+    const auto unplaced = app.remaining(true);
+    if (unplaced.empty()) {
+        std::string what = error.what();
+        std::ranges::replace(what, '\n', ' ');
+        return UsageError(parsed.empty() ? "no command given" : what, help);
+    }
+    const auto& word = unplaced.front();
+    if (word.starts_with("-")) {
+        return unknown("option", word.substr(0, word.find('=')), option_names(command));
+    }
+    if (parsed.empty()) return unknown("command", word, command_names(app));
+    return UsageError(fmt::format("{} takes no argument {:?}", command.get_name(), word), help);
 }
 
 int run(int argc, char** argv) {
     CLI::App app{"assay: what an AI accelerator really delivers"};
     app.set_version_flag("--version", fmt::format("assay {} ({})", version(), build()));
     app.require_subcommand(1);
-    app.failure_message(CLI::FailureMessage::simple);
+    app.footer("Examples:\n  assay info\n  assay run\n  assay gemm --help");
 
     auto commands = cli::all_commands();
     std::vector<std::pair<CLI::App*, cli::Command*>> declared;
@@ -60,9 +70,12 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {  // --help, --version
-        return app.exit(success);
+        std::ostringstream text;
+        app.exit(success, text, text);
+        write_file("-", text.str());
+        return kExitFine;
     } catch (const CLI::ParseError& error) {
-        return complain_of_usage(app, error);
+        throw usage_error(app, error);
     }
     for (const auto& [parsed, command] : declared) {
         if (parsed->parsed()) return command->run();
@@ -76,19 +89,17 @@ int main(int argc, char** argv) {
     install_interrupt_handlers();
     cli::remember_command_line(argc, argv);
     try {
-        const int status = run(argc, argv);
-        if (std::fflush(stdout) != 0) {
-            return complain("standard output can't be written", "is the disk full?", kExitFailed);
-        }
-        return status;
+        return run(argc, argv);
     } catch (const UsageError& error) {
-        return complain(error.what(), error.hint(), kExitUsage);
+        cli::complain(error.what(), error.hint());
+        return kExitUsage;
     } catch (const Interrupted& error) {
-        return complain(error.what(), "", kExitInterrupted);
+        cli::complain(error.what(), "run it again for the whole");
+        return kExitInterrupted;
     } catch (const Error& error) {
-        return complain(error.what(), error.hint(), kExitFailed);
+        cli::complain(error.what(), error.hint());
     } catch (const std::exception& error) {
-        return complain(error.what(), "this is a fault of assay: please report it with the command",
-                        kExitFailed);
+        cli::complain(error.what(), "this is a fault of assay: please report it with the command");
     }
+    return kExitFailed;
 }

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/complain.h"
 #include "judge/rule.h"
 #include "judge/verdict.h"
 #include "measure/protocol.h"
@@ -48,6 +49,7 @@ class Keeper {
         guarded([&] { store_->end(run); });
     }
     bool failed() const { return failed_; }
+    std::string place() const { return store_->describe(); }
 
   private:
     template <class Write>
@@ -57,8 +59,8 @@ class Keeper {
             write();
         } catch (const Error& error) {
             failed_ = true;
-            progress_.note(fmt::format("assay: {}\n       {}; what follows isn't stored",
-                                       error.what(), error.hint()));
+            progress_.finish();
+            complain(error.what(), error.hint() + "; what follows isn't stored");
         }
     }
 
@@ -94,7 +96,37 @@ int status_of(const record::Run& run) {
     return kExitFine;
 }
 
+// What a person who doesn't read the document must know of a run that isn't fine.
+void explain(const record::Run& run, const Keeper& keeper) {
+    const auto first = [&](record::Status status) -> const record::Result& {
+        return *std::ranges::find(run.results, status, &record::Result::status);
+    };
+    const auto failed =
+        std::ranges::count(run.results, record::Status::failed, &record::Result::status);
+    if (run.state == record::RunState::interrupted) {
+        complain(fmt::format("interrupted with {} cases measured", run.results.size()),
+                 fmt::format("they are run {} in {}", run.id, keeper.place()));
+    } else if (failed > 0) {
+        const auto& result = first(record::Status::failed);
+        complain(fmt::format("{} of {} cases failed, the first {}: {}", failed, run.results.size(),
+                             result.identity(), result.reason),
+                 "run a failing case alone, or under a debugger with --in-process");
+    } else {
+        const auto& result = first(record::Status::skipped);
+        complain(fmt::format("nothing was measured: {} was skipped: {}", result.identity(),
+                             result.reason),
+                 "choose a case that this device can do; the results hold each reason");
+    }
+}
+
 }  // namespace
+
+double parse_duration(const std::string& text, const std::string& option) {
+    const double seconds = parse_seconds(text);
+    if (seconds > 0) return seconds;
+    throw UsageError(fmt::format("{} {} isn't above 0", option, text),
+                     "write a time as 10, 500ms or 1m");
+}
 
 void MeasuringOptions::declare(CLI::App& command) {
     const auto group = "Every measuring command";
@@ -127,15 +159,20 @@ suite::Settings MeasuringOptions::settings(const suite::Plan& plan) const {
     for (const auto& name : settings.protocols) measure::parse_protocol(name);
     settings.launches = plan.launches;
     if (!launches_.empty()) {
-        settings.launches = static_cast<int>(parse_integer(launches_, "--launches"));
+        const auto launches = parse_integer(launches_, "--launches");
+        if (launches < 1 || launches > suite::kMostLaunches) {
+            throw UsageError(
+                fmt::format("--launches {} isn't 1 to {}", launches, suite::kMostLaunches),
+                "4 tell the spread from process to process");
+        }
+        settings.launches = static_cast<int>(launches);
     }
-    if (settings.launches < 1 || settings.launches > 1000) {
-        throw UsageError(fmt::format("--launches {} isn't 1 to 1000", settings.launches),
-                         "4 tell the spread from process to process");
+    const auto seed = parse_integer(seed_, "--seed");
+    if (seed < 0) {
+        throw UsageError(fmt::format("--seed {} is negative", seed), "write 0 or more");
     }
-    settings.seed = static_cast<std::uint64_t>(parse_integer(seed_, "--seed"));
-    settings.limit_s = parse_seconds(limit_);
-    if (settings.limit_s <= 0) throw UsageError("--limit " + limit_ + " isn't above 0");
+    settings.seed = static_cast<std::uint64_t>(seed);
+    settings.limit_s = parse_duration(limit_, "--limit");
     settings.in_process = in_process_;
     settings.program = program_path().string();
     return settings;
@@ -163,8 +200,8 @@ int MeasuringOptions::measure(suite::Plan plan, bool with_verdict) const {
 
     const auto verdict = judge::conclude(evidence, run.findings);
     write_file(output_, document(run, format, with_verdict ? &verdict : nullptr));
-    if (keeper.failed() && status == kExitFine) return kExitFailed;
-    return status;
+    if (status != kExitFine) explain(run, keeper);
+    return keeper.failed() && status == kExitFine ? kExitFailed : status;
 }
 
 }  // namespace assay::cli

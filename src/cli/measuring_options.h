@@ -10,6 +10,9 @@
 
 namespace assay::cli {
 
+// The time that `option` was given, in seconds. Throws UsageError unless it is above 0.
+double parse_duration(const std::string& text, const std::string& option);
+
 class MeasuringOptions {
   public:
     void declare(CLI::App& command);

@@ -24,6 +24,8 @@ CLI::App* ProbeCommand::declare(CLI::App& app) {
 int ProbeCommand::run() {
     suite::Step step{&probe_, probes::Options(probe_.options()), 1, true};
     for (const auto& [name, value] : given_) step.options.set(name, value);
+    // What has no meaning on any device is said before one is opened.
+    probe_.expand(step.options, {});
     suite::Plan plan;
     plan.steps.push_back(std::move(step));
     return measuring_.measure(std::move(plan), false);

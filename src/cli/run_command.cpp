@@ -1,8 +1,5 @@
 #include "cli/run_command.h"
 
-#include "base/error.h"
-#include "base/units.h"
-
 namespace assay::cli {
 
 CLI::App* RunCommand::declare(CLI::App& app) {
@@ -20,10 +17,7 @@ CLI::App* RunCommand::declare(CLI::App& app) {
 
 int RunCommand::run() {
     auto plan = suite::load_suite(suite_);
-    if (!budget_.empty()) {
-        plan.budget_s = parse_seconds(budget_);
-        if (plan.budget_s <= 0) throw UsageError("--budget " + budget_ + " isn't above 0");
-    }
+    if (!budget_.empty()) plan.budget_s = parse_duration(budget_, "--budget");
     return measuring_.measure(std::move(plan), true);
 }
 

@@ -2,11 +2,14 @@
 // is ever called faster.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "measure/sampler.h"
+#include "measure/clock.h"
+#include "measure/subject.h"
+#include "stats/ratio.h"
 #include "stats/verdict.h"
 
 namespace assay::measure {
@@ -14,7 +17,7 @@ namespace assay::measure {
 struct Alternative {
     std::string name;
     std::vector<double> seconds;  // one value a round: the median of the round's samples
-    stats::MedianEstimate ratio;  // this one's time over the first one's, by round
+    stats::Ratio ratio;           // this one's time over the first one's, by round
     stats::Verdict verdict = stats::Verdict::Ambiguous;  // against the first
 };
 
@@ -26,8 +29,15 @@ struct InterleaveOptions {
     double limit_s = 10;
 };
 
-// Runs every subject once a round, in an order that changes from round to round, until no verdict
-// is Ambiguous (and min_rounds are there) or a limit comes. The first subject is the base.
+// Runs every subject once a round, until no verdict is Ambiguous or a limit comes: looks at
+// min_rounds, and then each time their number has grown by half, since looking after every round
+// would wait for luck (stats/stop_rule.h). The first subject is the base; its ratio is 1.
+//
+// Every second round runs the order of the one before it backwards, so that a steady drift favours
+// nobody, and every two rounds another subject starts. One round before the first warms up and is
+// thrown away. The limit counts from the start; at least one round is taken, and no round begins
+// that would end beyond it. An interruption ends with the complete rounds, which may be none: then
+// every verdict is Ambiguous. Throws Error when a time is 0, negative or not finite.
 std::vector<Alternative> interleave(std::span<Subject* const> subjects, Clock& clock,
                                     const InterleaveOptions& options);
 

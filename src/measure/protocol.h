@@ -19,11 +19,11 @@ struct Protocol {
     double settle_limit_s = 20;
 
     // Sampling.
-    int burst_calls = 0;         // at most this many calls a burst; 0: no bursts, back to back
-    double burst_s = 0;          // and this long
-    double idle_s = 0;           // idle before each burst
-    bool clear_between = false;  // clear caches before each sample
-    double fixed_s = 0;          // sample for this long instead of by interval, when > 0
+    std::size_t burst_samples = 0;  // at most this many a burst; 0: no bursts, back to back
+    double burst_s = 0;             // and this long, or one sample
+    double idle_s = 0;              // idle before each burst
+    bool clear_between = false;     // clear caches before each sample
+    double fixed_s = 0;             // sample for this long instead of by interval, when > 0
 
     // Stopping.
     double target_half_width = 0.005;  // of the 95 % interval, relative to the median
@@ -35,7 +35,8 @@ struct Protocol {
     bool operator==(const Protocol&) const = default;
 };
 
-// Bursts of at most 20 calls or 30 ms, 0.25 s idle before each.
+// Bursts of at most 20 calls or 30 ms, 0.25 s idle before each. (20 samples, where a call is too
+// short for the timer and a sample holds several.)
 Protocol boost();
 // Back to back until steady (20 s at most), then sampled without a pause.
 Protocol sustained();

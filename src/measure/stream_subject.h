@@ -1,4 +1,10 @@
 // A subject that is a call on a device's stream, timed by the device's events.
+//
+// Neighbouring samples share the event between them, so nothing else runs between two calls. Calls
+// are queued in groups that the stream holds back until the group is queued, so that the host's
+// launching isn't timed; one group is queued while the one before it runs. A group is small enough
+// for a device's queue of launches (1,024 on CUDA, and a call may be several): a queue that is full
+// and held would never move.
 #pragma once
 
 #include <functional>
@@ -21,13 +27,21 @@ class StreamSubject final : public Subject {
     StreamSubject(std::string name, device::Device& device, Enqueue enqueue,
                   std::function<void()> clear = {});
     ~StreamSubject() override;
+    StreamSubject(const StreamSubject&) = delete;
+    StreamSubject& operator=(const StreamSubject&) = delete;
 
     std::string name() const override { return name_; }
     void run(std::span<double> seconds, int calls_per_sample) override;
     void clear_caches() override;
+    // The shortest time seen between two events with nothing between them, so a whole number of
+    // ticks that also holds what recording an event costs. 0 when the timer never moved.
     double resolution() const override { return resolution_; }
 
   private:
+    void queue_group(std::size_t first_event, std::size_t samples, int calls_per_sample);
+    device::Event& event(std::size_t index);
+    double measure_resolution();
+
     std::string name_;
     device::Device& device_;
     Enqueue enqueue_;

@@ -20,8 +20,6 @@ namespace assay::probes {
 
 namespace {
 
-using Inputs = TimingMethod::Inputs;
-
 constexpr std::array kMethods{
     TimingMethod{.name = "mamf-old",
                  .source =
@@ -38,18 +36,18 @@ constexpr std::array kMethods{
                  .timed_s = 0.1,
                  .clear_caches = true},
     TimingMethod{.name = "superbench",
-                 .source = "SuperBench cublaslt_gemm: A all 1 and B all 2, 20 calls to warm up, 50 "
+                 .source = "SuperBench cublaslt_gemm: constant operands, 20 calls to warm up, 50 "
                            "timed, nothing cleared, mean",
                  .warmup_calls = 20,
                  .calls = 50,
-                 .inputs = Inputs::constants},
+                 .inputs = work::Distribution::ones},
     TimingMethod{.name = "hipblaslt",
                  .source =
                      "hipblaslt-bench defaults: random integers, 2 calls to warm up, 10 timed, "
                      "nothing cleared, mean",
                  .warmup_calls = 2,
                  .calls = 10,
-                 .inputs = Inputs::ints},
+                 .inputs = work::Distribution::ints},
     TimingMethod{.name = "best-of",
                  .source = "the best of 100 calls after 10 to warm up, nothing cleared: a common "
                            "home-made loop",
@@ -107,11 +105,9 @@ double time_as(const TimingMethod& method, measure::Subject& subject, double sec
 // One set of operands as a method fills them.
 std::unique_ptr<RotatingOperands> operands_of(const TimingMethod& method, MatmulCase matmul,
                                               Bench& bench) {
-    if (method.inputs == Inputs::ints) matmul.inputs = work::Distribution::ints;
+    matmul.inputs = method.inputs;
     matmul.cache = CacheState::hot;
-    auto operands = std::make_unique<RotatingOperands>(bench.device, matmul, bench.seed);
-    if (method.inputs == Inputs::constants) operands->fill_constants(1, 2);
-    return operands;
+    return std::make_unique<RotatingOperands>(bench.device, matmul, bench.seed);
 }
 
 }  // namespace

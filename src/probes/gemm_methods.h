@@ -23,7 +23,7 @@ struct TimingMethod {
     double timed_s = 0;
     bool clear_caches =
         false;  // 256 MiB written before each call; else one set of operands stays hot
-    enum class Inputs { same, constants, ints } inputs = Inputs::same;
+    work::Distribution inputs = work::Distribution::normal;
     Reduction reduction = Reduction::mean;
 };
 

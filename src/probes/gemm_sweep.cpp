@@ -1,12 +1,14 @@
 #include "probes/gemm_sweep.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/range.h"
 #include "base/time.h"
 #include "measure/interleave.h"
@@ -57,6 +59,11 @@ Sweep parse_sweep(std::string_view text) {
     }
     Sweep sweep{text[0], {}};
     for (const auto size : parse_sizes(text.substr(2))) {
+        constexpr std::uint64_t kLargest = std::numeric_limits<std::int32_t>::max();
+        if (size < 1 || size > kLargest) {
+            throw UsageError(
+                fmt::format("{} of sweep \"{}\" is outside 1 to {}", size, text, kLargest), hint);
+        }
         sweep.sizes.push_back(static_cast<std::int64_t>(size));
     }
     if (sweep.sizes.size() < 2) {
@@ -107,6 +114,8 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
     measure::InterleaveOptions options;
     options.limit_s = bench.protocol.limit_s;
     const auto measured = measure::interleave(alternatives, bench.clock, options);
+
+    if (measured.front().seconds.empty()) throw_if_interrupted();
 
     std::vector<std::vector<double>> rounds;
     record::Series time{"time", std::string(1, sweep.dimension), "s", {}, {}};

@@ -1,8 +1,6 @@
 #include "probes/matmul_operands.h"
 
 #include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "base/units.h"
 #include "ops/fill.h"
@@ -85,25 +83,6 @@ void RotatingOperands::fill() {
     fill_all(*b_, bytes.b, p.operand, kStreamB);
     if (bias_) fill_all(*bias_, bytes.bias, p.output, kStreamBias);
     stream->synchronize();
-}
-
-void RotatingOperands::fill_constants(double a, double b) {
-    const auto write = [&](device::Buffer& buffer, double value) {
-        const work::Type type = matmul_.problem.operand;
-        const std::size_t width = work::size_of(type);
-        std::vector<std::byte> block(std::min<std::size_t>(buffer.size(), std::size_t{1} << 20));
-        std::byte element[8];
-        work::store(type, value, element);
-        for (std::size_t i = 0; i < block.size(); i += width) {
-            std::memcpy(block.data() + i, element, width);
-        }
-        auto* to = static_cast<std::byte*>(buffer.data());
-        for (std::size_t done = 0; done < buffer.size(); done += block.size()) {
-            device_.copy_in(to + done, block.data(), std::min(block.size(), buffer.size() - done));
-        }
-    };
-    write(*a_, a);
-    write(*b_, b);
 }
 
 ops::MatmulOperands RotatingOperands::set(std::size_t index) const {

@@ -22,9 +22,6 @@ class RotatingOperands {
     // Unsupported naming the bytes needed and free.
     RotatingOperands(device::Device& device, const MatmulCase& matmul, std::uint64_t seed);
 
-    // Constants instead of the distribution: what one of the flawed methods does.
-    void fill_constants(double a, double b);
-
     ops::MatmulOperands set(std::size_t index) const;  // index modulo sets()
     int sets() const { return sets_; }
     std::uint64_t footprint_bytes() const { return set_bytes_ * static_cast<std::uint64_t>(sets_); }

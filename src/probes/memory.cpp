@@ -106,12 +106,13 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
     const auto arrays_used =
         static_cast<std::uint64_t>(work::arrays_read(op) + work::arrays_written(op));
     const std::uint64_t footprint = size * arrays_used;
-    if (const std::uint64_t free = device.memory().free; footprint > free) {
-        throw Unsupported(
-            fmt::format("{} arrays of {} need {}, and {} of {} are free", arrays_used,
-                        size_label(size), format_bytes(static_cast<double>(footprint)),
-                        format_bytes(static_cast<double>(free)), device.facts().id),
-            "choose a smaller --size");
+    // By division, since the footprint itself may overflow.
+    if (const std::uint64_t free = device.memory().free; size > free / arrays_used) {
+        const double needed = static_cast<double>(size) * static_cast<double>(arrays_used);
+        throw Unsupported(fmt::format("{} arrays of {} need {}, and {} of {} are free", arrays_used,
+                                      size_label(size), format_bytes(needed),
+                                      format_bytes(static_cast<double>(free)), device.facts().id),
+                          "choose a smaller --size");
     }
     ops::MemoryRequest request{op, size, stays_in_cache(footprint, device.facts()), nodes.cores};
     const auto kernel = device.need<ops::Memory>().prepare(request);

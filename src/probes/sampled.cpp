@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "base/interrupt.h"
 #include "base/time.h"
 #include "stats/quantile.h"
 
@@ -41,7 +42,7 @@ void add_telemetry(const measure::Sampling& sampling, record::Launch& launch,
     const auto& readings = sampling.telemetry;
     if (readings.empty()) return;
     auto& t = launch.telemetry["t"];
-    for (const auto& reading : readings) t.push_back(reading.t - readings.front().t);
+    for (const auto& reading : readings) t.push_back(reading.t);
 
     const auto keep = [&](const char* name, Quantity quantity) {
         auto values = column(readings, quantity);
@@ -91,6 +92,7 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     measure::Sampler sampler(bench.clock, &telemetry, bench.protocol);
     if (bench.settled) sampler.assume_settled();
     const auto sampling = sampler.sample(subject);
+    if (sampling.seconds.empty()) throw_if_interrupted();
     launch.samples["time"] = {"s", sampling.seconds};
 
     auto& conditions = result.conditions;

@@ -17,6 +17,7 @@ struct RunHead {
     std::size_t results = 0;
 };
 
+// For one thread; any number of processes may share what is behind it.
 class Store {
   public:
     virtual ~Store();

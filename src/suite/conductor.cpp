@@ -11,6 +11,7 @@
 #include "record/json.h"
 #include "suite/budget.h"
 #include "suite/pool.h"
+#include "suite/reason.h"
 
 namespace assay::suite {
 
@@ -88,16 +89,14 @@ record::Result Conductor::measure_one(const record::Result& asked, double limit_
     try {
         const Json reply = executor_->ask(request, limit_s + kRequestSlack);
         return record::result_from_json(reply.at("result"));
-    } catch (const crew::ChildFailed& error) {
-        failed.reason = error.ending().text();
-    } catch (const DeviceLost& error) {
-        failed.reason = error.what();
     } catch (const UsageError&) {
         throw;
     } catch (const Interrupted&) {
         throw;
+    } catch (const crew::ChildFailed& error) {
+        failed.reason = reason(error.ending().text(), error.hint());
     } catch (const Error& error) {
-        failed.reason = error.what();
+        failed.reason = reason(error.what(), error.hint());
     }
     return failed;
 }
@@ -111,10 +110,10 @@ void Conductor::measure(std::vector<Task>& tasks, double budget_s, record::Run& 
     Budget budget(budget_s, settings_.limit_s, weights);
     const double start = monotonic_seconds();
     std::size_t handed_on = 0;
-    const auto hand_on = [&](const Task& task) {
-        run.results.push_back(task.result);
-        ++handed_on;
-        on_result(task.result);
+    const auto hand_on = [&] {
+        const auto& result = tasks[handed_on++].result;
+        run.results.push_back(result);
+        on_result(result);
     };
 
     std::size_t done = 0;
@@ -135,15 +134,14 @@ void Conductor::measure(std::vector<Task>& tasks, double budget_s, record::Run& 
                 budget.spent(monotonic_seconds() - before, sampling_seconds(measured));
                 pool(task.result, measured);
                 ++done;
-                if (launch + 1 == settings_.launches) hand_on(task);
+                if (launch + 1 == settings_.launches) hand_on();
             }
         }
+        throw_if_interrupted();  // in this process, the last case may have been cut short
     } catch (const Interrupted&) {
         run.state = record::RunState::interrupted;
         // What earlier launches measured of cases that never got their last one is kept.
-        while (handed_on < tasks.size() && !tasks[handed_on].result.launches.empty()) {
-            hand_on(tasks[handed_on]);
-        }
+        while (handed_on < std::min(done, tasks.size())) hand_on();
     }
 }
 

@@ -1,12 +1,14 @@
 #include "suite/plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/range.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "base/units.h"
@@ -25,7 +27,8 @@ fs::path suites_dir() {
 // One suite file on its way to a plan; knows where each value stands.
 class SuiteFile {
   public:
-    explicit SuiteFile(const fs::path& path) : json_(load_toml(path, document_)) {}
+    SuiteFile(std::string_view text, const std::string& source)
+        : json_(parse_toml(text, source, document_)) {}
 
     Plan plan() const {
         Plan plan;
@@ -36,10 +39,10 @@ class SuiteFile {
             } else if (key == "budget_s") {
                 plan.budget_s = positive(value, at);
             } else if (key == "launches") {
-                plan.launches = static_cast<int>(positive(value, at));
+                plan.launches = launches(value, at);
             } else if (key == "protocol") {
-                plan.protocols = words(value, at);
                 guarded(at, [&] {
+                    plan.protocols = parse_words(option_text(value, at), key);
                     for (const auto& name : plan.protocols) measure::parse_protocol(name);
                 });
             } else if (key == "probe") {
@@ -87,26 +90,29 @@ class SuiteFile {
     }
 
     double positive(const nlohmann::json& value, const std::string& at) const {
-        if (!value.is_number() || value.get<double>() <= 0) fail(at, "a number above 0 is wanted");
-        return value.get<double>();
+        const double number = value.is_number() ? value.get<double>() : 0;
+        if (number > 0 && std::isfinite(number)) return number;
+        fail(at, "a number above 0 is wanted");
     }
 
-    // "a,b" or ["a", "b"], numbers too: as the command line would have it.
-    std::vector<std::string> words(const nlohmann::json& value, const std::string& at) const {
-        std::vector<std::string> list;
-        if (!value.is_array()) return split(option_text(value, at), ',');
-        for (std::size_t i = 0; i < value.size(); ++i) {
-            list.push_back(option_text(value[i], at + "/" + std::to_string(i)));
-        }
-        return list;
+    int launches(const nlohmann::json& value, const std::string& at) const {
+        const bool fits = value.is_number_integer() && value.get<std::int64_t>() >= 1 &&
+                          value.get<std::int64_t>() <= kMostLaunches;
+        if (!fits) fail(at, fmt::format("a whole number of 1 to {} is wanted", kMostLaunches));
+        return value.get<int>();
     }
 
+    // As the command line would have it: "a,b" for ["a", "b"], numbers as they are.
     std::string option_text(const nlohmann::json& value, const std::string& at) const {
-        if (value.is_array()) return join(words(value, at), ",");
         if (value.is_string()) return value.get<std::string>();
         if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
         if (value.is_number()) return exact_number(value.get<double>());
-        fail(at, "a text, a number or a list of them is wanted");
+        if (!value.is_array()) fail(at, "a text, a number or a list of them is wanted");
+        std::vector<std::string> list;
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            list.push_back(option_text(value[i], at + "/" + std::to_string(i)));
+        }
+        return join(list, ",");
     }
 
     Step step(const nlohmann::json& entry, const std::string& at) const {
@@ -127,6 +133,8 @@ class SuiteFile {
                 guarded(here, [&] { step.options.set(key, option_text(value, here)); });
             }
         }
+        // What has no meaning on any device is said with its place, before one is opened.
+        guarded(at, [&] { probe->expand(step.options, {}); });
         return step;
     }
 
@@ -145,15 +153,22 @@ std::vector<std::string> suite_names() {
     return names;
 }
 
+Plan parse_suite(std::string_view text, const std::string& source) {
+    return SuiteFile(text, source).plan();
+}
+
 Plan load_suite(std::string_view name_or_path) {
+    const auto load = [](const fs::path& path) {
+        return parse_suite(read_file(path), path.string());
+    };
     if (name_or_path.find('/') != name_or_path.npos || name_or_path.ends_with(".toml")) {
-        return SuiteFile(name_or_path).plan();
+        return load(name_or_path);
     }
     const auto known = suite_names();
     if (std::ranges::find(known, name_or_path) == known.end()) {
         throw_unknown("suite", name_or_path, known);
     }
-    return SuiteFile(suites_dir() / (std::string(name_or_path) + ".toml")).plan();
+    return load(suites_dir() / (std::string(name_or_path) + ".toml"));
 }
 
 }  // namespace assay::suite

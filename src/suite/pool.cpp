@@ -15,7 +15,7 @@ void add_conditions(record::Conditions& all, const record::Conditions& one) {
         }
     }
     // The worst of them stands for all: one launch cut short or not settled is worth knowing.
-    if (one.stop_reason != "precise") all.stop_reason = one.stop_reason;
+    if (!one.stop_reason.empty() && one.stop_reason != "precise") all.stop_reason = one.stop_reason;
     if (one.settled == false) all.settled = false;
 }
 

@@ -11,6 +11,7 @@
 #include "measure/protocol.h"
 #include "probes/probe.h"
 #include "record/json.h"
+#include "suite/reason.h"
 
 namespace assay::suite {
 
@@ -80,10 +81,10 @@ Json Worker::measure(const Json& request) {
         throw;
     } catch (const Unsupported& error) {
         result.status = record::Status::skipped;
-        result.reason = error.what();
+        result.reason = reason(error.what(), error.hint());
     } catch (const Error& error) {
         result.status = record::Status::failed;
-        result.reason = error.what();
+        result.reason = reason(error.what(), error.hint());
     }
     settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};

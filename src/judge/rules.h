@@ -1,0 +1,23 @@
+// Every rule, each in the file of its name.
+#pragma once
+
+#include "judge/rule.h"
+
+namespace assay::judge {
+
+extern const Rule kNothingMeasured;
+extern const Rule kWrongAnswer;
+extern const Rule kSelftestFailed;
+extern const Rule kFailedCase;
+extern const Rule kNoValue;
+extern const Rule kAbovePeak;
+extern const Rule kAboveDatasheet;
+extern const Rule kBelowPromise;
+extern const Rule kThrottled;
+extern const Rule kNotSteady;
+extern const Rule kUntrustedInterval;
+extern const Rule kFallback;
+extern const Rule kSizeCliff;
+extern const Rule kNoTelemetry;
+
+}  // namespace assay::judge

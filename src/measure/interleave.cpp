@@ -1,0 +1,86 @@
+#include "measure/interleave.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/interrupt.h"
+#include "measure/runner.h"
+#include "stats/quantile.h"
+
+namespace assay::measure {
+namespace {
+
+std::vector<std::size_t> order_of_round(std::size_t round, std::size_t subjects) {
+    std::vector<std::size_t> order(subjects);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(round / 2 % subjects));
+    if (round % 2 == 1) std::ranges::reverse(order);
+    return order;
+}
+
+// The median time of each subject; nothing when interrupted.
+std::vector<double> run_round(std::vector<Runner>& runners, std::size_t round, double round_s) {
+    std::vector<double> medians(runners.size());
+    std::vector<double> samples;
+    for (const std::size_t i : order_of_round(round, runners.size())) {
+        if (interrupted()) return {};
+        samples.clear();
+        runners[i].append(samples, std::max<std::size_t>(1, runners[i].fitting(round_s)));
+        medians[i] = stats::median(samples);
+    }
+    return medians;
+}
+
+void judge(std::vector<Alternative>& alternatives, double margin) {
+    const auto& base = alternatives.front().seconds;
+    if (base.empty()) return;
+    for (auto& alternative : alternatives) {
+        alternative.ratio = stats::ratio_of_rounds(base, alternative.seconds);
+        alternative.verdict = stats::verdict(alternative.ratio.interval, margin);
+    }
+}
+
+bool decided(const std::vector<Alternative>& alternatives) {
+    return std::ranges::none_of(alternatives, [](const Alternative& alternative) {
+        return alternative.verdict == stats::Verdict::Ambiguous;
+    });
+}
+
+}  // namespace
+
+std::vector<Alternative> interleave(std::span<Subject* const> subjects, Clock& clock,
+                                    const InterleaveOptions& options) {
+    std::vector<Alternative> alternatives;
+    if (subjects.empty()) return alternatives;
+
+    const double start = clock.now();
+    std::vector<Runner> runners;
+    for (Subject* subject : subjects) {
+        alternatives.emplace_back().name = subject->name();
+        runners.emplace_back(*subject, clock);
+    }
+    run_round(runners, 0, options.round_s);
+
+    std::size_t next_look = options.min_rounds;
+    for (std::size_t round = 0; round < options.max_rounds; ++round) {
+        const double began = clock.now();
+        const auto medians = run_round(runners, round, options.round_s);
+        if (medians.empty()) break;
+        for (std::size_t i = 0; i < medians.size(); ++i) {
+            alternatives[i].seconds.push_back(medians[i]);
+        }
+
+        const std::size_t rounds = round + 1;
+        if (rounds >= next_look) {
+            judge(alternatives, options.margin);
+            if (decided(alternatives)) return alternatives;
+            next_look = rounds + (rounds + 1) / 2;
+        }
+        const double now = clock.now();
+        if (now + (now - began) > start + options.limit_s) break;
+    }
+    judge(alternatives, options.margin);
+    return alternatives;
+}
+
+}  // namespace assay::measure

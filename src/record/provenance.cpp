@@ -1,0 +1,36 @@
+#include "record/provenance.h"
+
+#include <array>
+#include <climits>
+
+#include <unistd.h>
+
+#include "base/version.h"
+#include "record/host.h"
+
+namespace assay::record {
+
+namespace {
+
+std::string host_name() {
+    std::array<char, HOST_NAME_MAX + 1> buffer{};
+    // The last byte stays zero: a name that is cut short isn't terminated.
+    return gethostname(buffer.data(), buffer.size() - 1) == 0 ? buffer.data() : "";
+}
+
+}  // namespace
+
+Provenance collect_provenance() {
+    const Settings environment = process_environment();
+    Provenance provenance;
+    provenance.host = host_name();
+    provenance.system = system_name("/");
+    provenance.container = container_kind("/", environment);
+    provenance.program_version = version();
+    provenance.program_build = build();
+    provenance.settings = kernel_settings("/");
+    provenance.settings.merge(environment_settings(environment));
+    return provenance;
+}
+
+}  // namespace assay::record

@@ -1,0 +1,107 @@
+// Modules that can't be loaded, and devices that go wrong while they measure: each costs its own
+// cases only.
+#include "base/error.h"
+#include "base/json.h"
+#include "base/version.h"
+#include "cli/assay.h"
+#include "record/json.h"
+
+namespace assay::cli {
+namespace {
+
+using record::Status;
+using testing::HasSubstr;
+using testing::Not;
+using Words = std::vector<std::string>;
+
+// The unlucky case between two good ones.
+const Words kThree{"gemm",     "--shapes", "8x8x8,13x8x8,16x8x8",
+                   "--device", "fake:0",   "--protocol",
+                   "boost",    "--limit",  "0.2"};
+
+class ProgramModules : public Assay {
+  protected:
+    ProgramModules() { environment_["ASSAY_MODULE_PATH"] = ASSAY_BINARY_DIR "/tests/cli/modules"; }
+
+    // Runs the three cases with that fault; the outcome of the unlucky one is returned.
+    record::Result unlucky(const std::string& fault) {
+        environment_["ASSAY_FAKE_FAULT"] = fault;
+        const auto ended = run(kThree + Words{"--format", "json"});
+        const auto measured = record::run_from_json(parse_json(ended.out, "standard output"));
+        if (measured.results.size() != 3) throw Error("no three results: " + ended.err);
+        EXPECT_EQ(measured.results[0].status, Status::ok) << measured.results[0].reason;
+        EXPECT_EQ(measured.results[2].status, Status::ok) << measured.results[2].reason;
+        auto result = measured.results[1];
+        if (result.status == Status::failed) {
+            expect_complaint(ended, kExitFailed, "1 of 3 cases failed", "--in-process");
+            EXPECT_THAT(ended.err, HasSubstr(result.reason));
+            EXPECT_TRUE(result.metrics.empty());
+            EXPECT_THAT(result.reason, Not(HasSubstr("\n")));
+        } else {
+            expect_fine(ended);
+        }
+        EXPECT_EQ(stored().results.size(), 3u);
+        EXPECT_TRUE(all_processes_end());
+        return result;
+    }
+    void expect_failed(const std::string& fault, const std::string& reason) {
+        SCOPED_TRACE(fault);
+        const auto result = unlucky(fault);
+        EXPECT_EQ(result.status, Status::failed);
+        EXPECT_THAT(result.reason, HasSubstr(reason));
+    }
+};
+
+TEST_F(ProgramModules, ACrashIsOneFailedResult) {
+    expect_failed("segv", "SIGSEGV");
+    expect_failed("abort", "SIGABRT");
+}
+
+TEST_F(ProgramModules, ASilentExitIsOneFailedResult) {
+    expect_failed("exit", "exit status 0");
+}
+
+TEST_F(ProgramModules, AHangIsOneFailedResult) {
+    expect_failed("stop", "hung");
+}
+
+TEST_F(ProgramModules, AGarbageLineIsOneFailedResult) {
+    expect_failed("garble", "garbage");
+}
+
+TEST_F(ProgramModules, AnExceptionAndALostDeviceAreOneFailedResultEach) {
+    expect_failed("throw", "the vendor's own exception");
+    expect_failed("lose", "fake:0 fell off the bus");
+}
+
+TEST_F(ProgramModules, ALibraryThatPrintsCostsNothing) {
+    EXPECT_EQ(unlucky("print").status, Status::ok);
+}
+
+TEST_F(ProgramModules, ThatIsBrokenIsNamed) {
+    environment_["ASSAY_MODULE_PATH"] = scratch_.path();
+    const auto broken = file("libassay_broken.so", "this is no library\n");
+    const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "broken"});
+    expect_complaint(ended, kExitFailed, broken, "");
+
+    const auto info = run({"info"});
+    EXPECT_THAT(info.out, HasSubstr("module broken: "));
+    EXPECT_THAT(info.out, HasSubstr(broken));
+}
+
+TEST_F(ProgramModules, OfAnotherBuildIsNamedWithItsNumber) {
+    const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "old"});
+    expect_complaint(ended, kExitFailed, "libassay_old.so", "");
+    EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi - 1)));
+    EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi)));
+}
+
+TEST_F(ProgramModules, ThatCannotBeLoadedHideNoOthers) {
+    const auto info = run({"info"});
+    expect_fine(info);
+    EXPECT_THAT(info.out, HasSubstr("fake:0: a device for tests"));
+    EXPECT_THAT(info.out, HasSubstr("module old: "));
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,125 @@
+#include "judge/verdict.h"
+
+#include <gmock/gmock.h>
+
+#include "judge/machines.h"
+#include "judge/rule.h"
+
+namespace assay::judge {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Optional;
+
+Verdict verdict_of(const record::Run& run) {
+    const auto evidence = gather(run);
+    return conclude(evidence, find(evidence));
+}
+
+std::vector<std::string> quantities(const Verdict& verdict) {
+    std::vector<std::string> names;
+    for (const auto& delivered : verdict.delivered) names.push_back(delivered.quantity);
+    return names;
+}
+
+const Delivered& delivered(const Verdict& verdict, const std::string& quantity) {
+    for (const auto& one : verdict.delivered) {
+        if (one.quantity == quantity) return one;
+    }
+    throw std::logic_error("nothing delivered: " + quantity);
+}
+
+TEST(Verdict, TakesTheBestCaseOfEachTypeAndKernel) {
+    auto run = good_machine();
+    auto faster = result_of(run, "gemm", "fp32");
+    faster.metrics[0].value = 3.4;
+    faster.what.set("m", 2048);
+    run.results.push_back(faster);
+    const auto verdict = verdict_of(run);
+    EXPECT_THAT(quantities(verdict),
+                ElementsAre("fp32 matrix product", "bf16 matrix product", "int8 matrix product",
+                            "memory read", "memory copy", "memory triad"));
+    EXPECT_EQ(delivered(verdict, "fp32 matrix product").value, 3.4);
+    EXPECT_EQ(delivered(verdict, "fp32 matrix product").case_text,
+              "boost m=2048 n=1024 k=1024 dtype=fp32");
+}
+
+TEST(Verdict, ComparesWithHighestClockAndWithTheClockSeen) {
+    const auto verdict = verdict_of(good_machine());
+    const auto& fp32 = delivered(verdict, "fp32 matrix product");
+    EXPECT_THAT(fp32.promised, Optional(DoubleNear(32 * 32 * 3.8e9 / 1e12, 1e-9)));
+    EXPECT_THAT(fp32.clock_allows, Optional(DoubleNear(32 * 32 * 3.6e9 / 1e12, 1e-9)));
+    const auto& read = delivered(verdict, "memory read");
+    EXPECT_THAT(read.promised, Optional(DoubleNear(460.8, 1e-9)));
+    EXPECT_FALSE(read.clock_allows);
+}
+
+TEST(Verdict, MainMemoryIsTheLargestSizeAndNeverACache) {
+    auto run = good_machine();
+    EXPECT_EQ(delivered(verdict_of(run), "memory read").value, 385);  // not 2900 of 1M
+    for (auto& result : run.results) {
+        if (result.probe == "memory") result.conditions.footprint_bytes = 4096;
+    }
+    EXPECT_THAT(quantities(verdict_of(run)), testing::SizeIs(3));
+}
+
+TEST(Verdict, FailedCasesDeliverNothing) {
+    auto run = good_machine();
+    result_of(run, "gemm", "bf16").status = record::Status::failed;
+    const auto verdict = verdict_of(run);
+    EXPECT_THAT(quantities(verdict), testing::Not(testing::Contains("bf16 matrix product")));
+}
+
+TEST(Headline, SaysWhatIsDeliveredOfWhatIsAllowed) {
+    EXPECT_EQ(verdict_of(good_machine()).headline,
+              "cpu delivers 3.20 TFLOP/s fp32 (87 % of what its clock allows), 385 GB/s read "
+              "(84 % of its promise); 0 errors, 0 warnings");
+}
+
+TEST(Headline, CountsErrorsAndWarningsButNotNotes) {
+    auto run = good_machine();
+    result_of(run, "gemm", "int8").path = record::Path::emulated;
+    result_of(run, "gemm", "bf16").conditions.throttle_reasons = {"heat"};
+    result_of(run, "selftest", "timer").checks[0].passed = false;
+    EXPECT_THAT(verdict_of(run).headline, HasSubstr("; 1 error, 1 warning"));
+}
+
+TEST(Headline, WithoutAClockTakesThePromiseAndWithoutThatSaysUnknown) {
+    auto run = good_machine();
+    result_of(run, "gemm", "fp32").conditions.clock_mhz.reset();
+    EXPECT_THAT(verdict_of(run).headline, HasSubstr("fp32 (82 % of its promise)"));
+    run.provenance.devices[0].facts["model"] = "250";
+    EXPECT_THAT(verdict_of(run).headline, HasSubstr("fp32 (promise unknown), 385 GB/s read "
+                                                    "(promise unknown)"));
+    EXPECT_THAT(delivered(verdict_of(run), "memory read").promise_basis,
+                HasSubstr("family 25 model 250"));
+}
+
+TEST(Headline, SaysWhenNothingWasDelivered) {
+    auto run = good_machine();
+    run.results.clear();
+    EXPECT_EQ(verdict_of(run).headline, "cpu: nothing was delivered; 1 error, 0 warnings");
+    EXPECT_THAT(verdict_of(run).delivered, IsEmpty());
+    run.provenance.devices.clear();
+    EXPECT_EQ(verdict_of(run).headline, "no device was opened; 1 error, 0 warnings");
+}
+
+TEST(Headline, HasAPartForEachDevice) {
+    auto run = good_machine();
+    auto second = run.provenance.devices[0];
+    second.id = "cuda:0";
+    second.kind = "cuda";
+    run.provenance.devices.push_back(second);
+    auto product = result_of(run, "gemm", "bf16");
+    product.device = "cuda:0";
+    product.metrics[0].value = 612;
+    run.results.push_back(product);
+    EXPECT_THAT(verdict_of(run).headline,
+                HasSubstr("; cuda:0 delivers 612 TFLOP/s bf16 (promise unknown); "));
+}
+
+}  // namespace
+}  // namespace assay::judge

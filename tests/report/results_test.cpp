@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+
+#include "report/format.h"
+#include "report/sample_run.h"
+
+namespace assay::report {
+namespace {
+
+TEST(ResultsTable, ShowsEveryResultByProbe) {
+    EXPECT_EQ(results_table(sample_run()),
+              R"(memory on cpu
+  case             protocol  metric     value        95 %        n   MHz  path
+  op=copy size=1M  boost     bandwidth  12.35  GB/s  ±0.51 %   120  2600  portable
+  op=copy size=1G  boost     bandwidth  8.000  GB/s  ±5 % ?    120        portable
+  skipped op=copy size=64T: 2 arrays of 64T need 128 TiB, and "5 GiB" are free
+
+gemm on cpu
+  case            protocol  metric       value          n
+  op=copy size=8  boost     bandwidth  unknown  GB/s  120
+  failed op=copy size=7 (qkv): died of SIGSEGV (segmentation fault)
+
+selftest on cpu
+  case            protocol  metric     value
+  op=copy size=9  boost     2 checks  passed
+
+)");
+}
+
+TEST(ResultsTable, SaysThatTheRunWasInterrupted) {
+    auto run = sample_run();
+    run.state = record::RunState::interrupted;
+    EXPECT_THAT(results_table(run),
+                testing::EndsWith("interrupted: what was measured is above\n\n"));
+}
+
+TEST(ResultsTable, OfNothingIsNothing) {
+    EXPECT_EQ(results_table({}), "");
+}
+
+TEST(ResultsTable, ShowsATimeWhereItIsAllThereIs) {
+    record::Run run;
+    run.results = {result_of("selftest", "1")};
+    run.results[0].metrics = {bandwidth(1.5e-3, 0)};
+    run.results[0].metrics[0].name = "time";
+    run.results[0].metrics[0].unit = "s";
+    EXPECT_THAT(results_table(run), testing::HasSubstr("time    1.50 ms"));
+}
+
+TEST(VerdictText, ListsDeliveryFindingsAndTheHeadline) {
+    judge::Verdict verdict;
+    verdict.headline = "cpu delivers 50 % of its promise";
+    verdict.delivered.push_back({"cpu", "memory copy", 12.5, "GB/s", "op=copy size=1G", 25.0,
+                                 "2 channels of DDR4-1600", std::nullopt, "no clock"});
+    verdict.delivered.push_back({"cpu", "fp32 matrix product", 0.3, "TFLOP/s", "m=64", std::nullopt,
+                                 "not in the catalog", std::nullopt, "no clock"});
+    const record::Finding finding{"not-steady",
+                                  record::Severity::warning,
+                                  "2 cases drift",
+                                  {"1", "2", "3", "4", "5", "6"},
+                                  "leave the machine alone"};
+    EXPECT_EQ(verdict_text(verdict, {finding}),
+              R"(verdict
+  delivered                 value
+)");
+}
+
+}  // namespace
+}  // namespace assay::report
