@@ -1,0 +1,279 @@
+#include "cpu/onednn.h"
+
+#include <optional>
+#include <type_traits>
+
+#include <dnnl.h>
+
+#include "base/error.h"
+#include "cpu/openmp.h"
+#include "cpu/shared_library.h"
+
+namespace assay::cpu {
+namespace {
+
+// The functions used, each under its own name without the prefix.
+#define ASSAY_DNNL_FUNCTIONS(apply)                                                                \
+    apply(version) apply(get_effective_cpu_isa) apply(engine_create) apply(engine_destroy) apply(  \
+        stream_create) apply(stream_destroy) apply(stream_wait) apply(memory_desc_init_by_strides) \
+        apply(memory_desc_get_size) apply(memory_create) apply(memory_set_data_handle)             \
+            apply(memory_destroy) apply(post_ops_create) apply(post_ops_append_eltwise) apply(     \
+                post_ops_destroy) apply(primitive_attr_create) apply(primitive_attr_set_post_ops)  \
+                apply(primitive_attr_set_scratchpad_mode) apply(primitive_attr_destroy)            \
+                    apply(matmul_desc_init) apply(primitive_desc_iterator_create)                  \
+                        apply(primitive_desc_iterator_next) apply(primitive_desc_iterator_fetch)   \
+                            apply(primitive_desc_iterator_destroy) apply(primitive_desc_query)     \
+                                apply(primitive_desc_query_md) apply(primitive_desc_destroy)       \
+                                    apply(primitive_create) apply(primitive_execute)               \
+                                        apply(primitive_destroy)
+
+struct Api {
+#define ASSAY_MEMBER(name) decltype(&dnnl_##name) name = nullptr;
+    ASSAY_DNNL_FUNCTIONS(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+    int (*omp_get_max_threads)() = nullptr;
+
+    explicit Api(const SharedLibrary& library) {
+#define ASSAY_BIND(name) library.bind(name, "dnnl_" #name);
+        ASSAY_DNNL_FUNCTIONS(ASSAY_BIND)
+#undef ASSAY_BIND
+        library.bind(omp_get_max_threads, "omp_get_max_threads");
+    }
+};
+
+void check(dnnl_status_t status, const std::string& what) {
+    switch (status) {
+        case dnnl_success:
+            return;
+        case dnnl_unimplemented:
+            throw Unsupported("oneDNN can't do " + what);
+        case dnnl_out_of_memory:
+            throw Unsupported("oneDNN has not enough memory for " + what);
+        default:
+            throw Error("oneDNN failed with status " + std::to_string(status) + " in " + what);
+    }
+}
+
+template <class Object>
+using Handle = std::unique_ptr<std::remove_pointer_t<Object>, dnnl_status_t (*)(Object)>;
+
+// An object made by `create`, which stores it through its first argument.
+template <class Object, class Create>
+Handle<Object> make(const std::string& what, dnnl_status_t (*destroy)(Object),
+                    const Create& create) {
+    Object object = nullptr;
+    check(create(&object), what);
+    return {object, destroy};
+}
+
+dnnl_data_type_t data_type(work::Type type) {
+    switch (type) {
+        case work::Type::fp32:
+            return dnnl_f32;
+        case work::Type::bf16:
+            return dnnl_bf16;
+        case work::Type::int8:
+            return dnnl_s8;
+        case work::Type::int32:
+            return dnnl_s32;
+        default:
+            throw Unsupported("oneDNN has no products of " + std::string(work::name(type)));
+    }
+}
+
+std::string text(const work::Matmul& problem) {
+    return "a product of " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + "x" +
+           std::to_string(problem.k) + " in " + std::string(work::name(problem.operand));
+}
+
+class Product : public OneDnnMatmul {
+  public:
+    Product(const Api& api, dnnl_engine_t engine, dnnl_stream_t stream, const work::Matmul& problem,
+            std::string_view preferred)
+        : api_(api), engine_(engine), stream_(stream), what_(text(problem)) {
+        const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+        const auto batch = problem.batch;
+        const auto operand = data_type(problem.operand);
+        const auto a = describe(batch, m, k, work::a_transposed(problem.layout), operand);
+        const auto b = describe(batch, k, n, work::b_transposed(problem.layout), operand);
+        const auto c = describe(batch, m, n, false, data_type(problem.output));
+        std::optional<dnnl_memory_desc_t> bias;
+        if (work::has_bias(problem.epilogue)) {
+            bias = describe(batch, 1, n, false, data_type(problem.output), true);
+        }
+        dnnl_matmul_desc_t description{};
+        check(api_.matmul_desc_init(&description, &a, &b, bias ? &*bias : nullptr, &c), what_);
+        const auto chosen = choose(description, work::has_gelu(problem.epilogue), preferred);
+
+        const char* name = nullptr;
+        check(api_.primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0, &name), what_);
+        implementation_ = name;
+        primitive_ = make<dnnl_primitive_t>(what_, api_.primitive_destroy, [&](auto* primitive) {
+            return api_.primitive_create(primitive, chosen.get());
+        });
+        a_ = add_argument(DNNL_ARG_SRC, a);
+        b_ = add_argument(DNNL_ARG_WEIGHTS, b);
+        c_ = add_argument(DNNL_ARG_DST, c);
+        if (bias) bias_ = add_argument(DNNL_ARG_BIAS, *bias);
+        if (const auto* scratchpad =
+                api_.primitive_desc_query_md(chosen.get(), dnnl_query_scratchpad_md, 0)) {
+            scratchpad_bytes_ = api_.memory_desc_get_size(scratchpad);
+            scratchpad_ = add_argument(DNNL_ARG_SCRATCHPAD, *scratchpad);
+        }
+    }
+
+    const std::string& implementation() const override { return implementation_; }
+    std::uint64_t scratchpad_bytes() const override { return scratchpad_bytes_; }
+
+    void execute(const ops::MatmulOperands& operands, void* scratchpad) override {
+        place(a_, operands.a);
+        place(b_, operands.b);
+        place(c_, operands.c);
+        place(bias_, operands.bias);
+        place(scratchpad_, scratchpad);
+        check(api_.primitive_execute(primitive_.get(), stream_, static_cast<int>(arguments_.size()),
+                                     arguments_.data()),
+              what_);
+        check(api_.stream_wait(stream_), what_);
+    }
+
+  private:
+    // Rows x columns of each product of the batch, row-major or transposed in memory; `shared`: one
+    // matrix serves the whole batch. A batch of one has two dimensions, which have faster paths.
+    dnnl_memory_desc_t describe(std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                                bool transposed, dnnl_data_type_t type, bool shared = false) {
+        dnnl_dims_t dims{shared ? 1 : batch, rows, columns};
+        dnnl_dims_t strides{rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+        const int skip = batch == 1 ? 1 : 0;
+        dnnl_memory_desc_t description{};
+        check(api_.memory_desc_init_by_strides(&description, 3 - skip, dims + skip, type,
+                                               strides + skip),
+              what_);
+        return description;
+    }
+
+    Handle<dnnl_primitive_desc_t> choose(const dnnl_matmul_desc_t& description, bool gelu,
+                                         std::string_view preferred) {
+        const auto post_ops = make<dnnl_post_ops_t>(
+            what_, api_.post_ops_destroy, [&](auto* made) { return api_.post_ops_create(made); });
+        if (gelu) {
+            check(api_.post_ops_append_eltwise(post_ops.get(), 1.0F, dnnl_eltwise_gelu_tanh, 0, 0),
+                  what_);
+        }
+        const auto attributes = make<dnnl_primitive_attr_t>(
+            what_, api_.primitive_attr_destroy,
+            [&](auto* made) { return api_.primitive_attr_create(made); });
+        check(api_.primitive_attr_set_post_ops(attributes.get(), post_ops.get()), what_);
+        check(api_.primitive_attr_set_scratchpad_mode(attributes.get(), dnnl_scratchpad_mode_user),
+              what_);
+        const auto iterator = make<dnnl_primitive_desc_iterator_t>(
+            what_, api_.primitive_desc_iterator_destroy, [&](auto* made) {
+                return api_.primitive_desc_iterator_create(made, &description, attributes.get(),
+                                                           engine_, nullptr);
+            });
+        const auto fetch = [&] {
+            return Handle<dnnl_primitive_desc_t>(api_.primitive_desc_iterator_fetch(iterator.get()),
+                                                 api_.primitive_desc_destroy);
+        };
+        auto first = fetch();
+        if (preferred.empty()) return first;
+        do {
+            auto candidate = fetch();
+            const char* name = nullptr;
+            check(api_.primitive_desc_query(candidate.get(), dnnl_query_impl_info_str, 0, &name),
+                  what_);
+            if (name == preferred) return candidate;
+        } while (api_.primitive_desc_iterator_next(iterator.get()) == dnnl_success);
+        return first;
+    }
+
+    dnnl_memory_t add_argument(int index, const dnnl_memory_desc_t& description) {
+        memories_.push_back(make<dnnl_memory_t>(what_, api_.memory_destroy, [&](auto* made) {
+            return api_.memory_create(made, &description, engine_, DNNL_MEMORY_NONE);
+        }));
+        arguments_.push_back({index, memories_.back().get()});
+        return memories_.back().get();
+    }
+
+    void place(dnnl_memory_t memory, const void* address) {
+        if (memory == nullptr) return;
+        check(api_.memory_set_data_handle(memory, const_cast<void*>(address)), what_);
+    }
+
+    const Api& api_;
+    dnnl_engine_t engine_;
+    dnnl_stream_t stream_;
+    std::string what_;
+    std::string implementation_;
+    Handle<dnnl_primitive_t> primitive_{nullptr, nullptr};
+    std::vector<Handle<dnnl_memory_t>> memories_;
+    std::vector<dnnl_exec_arg_t> arguments_;
+    dnnl_memory_t a_ = nullptr, b_ = nullptr, c_ = nullptr, bias_ = nullptr, scratchpad_ = nullptr;
+    std::uint64_t scratchpad_bytes_ = 0;
+};
+
+class Library : public OneDnn {
+  public:
+    explicit Library(const std::vector<Core>& cores)
+        : environment_(std::in_place, cores),
+          library_("ASSAY_LIB_DNNL", "libdnnl.so.2"),
+          api_(library_) {
+        note_ = environment_->note();
+        environment_.reset();  // libgomp has read it
+        const dnnl_version_t* v = api_.version();
+        version_ = std::to_string(v->major) + '.' + std::to_string(v->minor) + '.' +
+                   std::to_string(v->patch);
+        if (v->major != DNNL_VERSION_MAJOR) {
+            throw Unsupported(library_.file() + " is oneDNN " + version_ + ", not " +
+                              std::to_string(DNNL_VERSION_MAJOR) + ".x");
+        }
+        engine_ = make<dnnl_engine_t>("its engine", api_.engine_destroy, [&](auto* made) {
+            return api_.engine_create(made, dnnl_cpu, 0);
+        });
+        stream_ = make<dnnl_stream_t>("its stream", api_.stream_destroy, [&](auto* made) {
+            return api_.stream_create(made, engine_.get(), dnnl_stream_default_flags);
+        });
+    }
+
+    const std::string& file() const override { return library_.file(); }
+    const std::string& version() const override { return version_; }
+    const std::string& note() const override { return note_; }
+    int threads() const override { return api_.omp_get_max_threads(); }
+
+    bool native(work::Type type) const override {
+        const unsigned used = api_.get_effective_cpu_isa();
+        const auto has = [&](unsigned isa) { return (used & isa) == isa; };
+        switch (type) {
+            case work::Type::bf16:
+                return has(dnnl_cpu_isa_avx512_core_bf16);
+            case work::Type::int8:
+                return has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni);
+            default:
+                return true;
+        }
+    }
+
+    std::unique_ptr<OneDnnMatmul> matmul(const work::Matmul& problem,
+                                         std::string_view preferred) override {
+        return std::make_unique<Product>(api_, engine_.get(), stream_.get(), problem, preferred);
+    }
+
+  private:
+    std::optional<OpenMpEnvironment> environment_;  // before the library: it holds while that loads
+    SharedLibrary library_;
+    Api api_;
+    std::string version_, note_;
+    Handle<dnnl_engine_t> engine_{nullptr, nullptr};
+    Handle<dnnl_stream_t> stream_{nullptr, nullptr};
+};
+
+}  // namespace
+
+OneDnn& OneDnn::instance(const std::vector<Core>& cores) {
+    // A constructor that throws leaves it unset, for the next call to try again. Never destroyed:
+    // the library's own statics may be gone before ours.
+    static OneDnn& library = *new Library(cores);
+    return library;
+}
+
+}  // namespace assay::cpu

@@ -1,0 +1,31 @@
+// A vendor's library opened at run time.
+#pragma once
+
+#include <string>
+
+namespace assay::cpu {
+
+// Stays open for the life of the process: thread pools and handlers that libraries leave behind
+// don't survive their code.
+class SharedLibrary {
+  public:
+    // Opens the file that environment variable `variable` names, else `name` by the system's
+    // search. Throws Unsupported naming the file and the loader's reason.
+    SharedLibrary(const char* variable, const std::string& name);
+
+    // Throws Unsupported naming the file and the symbol.
+    template <class Function>
+    void bind(Function*& function, const char* symbol) const {
+        function = reinterpret_cast<Function*>(address(symbol));
+    }
+    // The file that was loaded, links followed.
+    const std::string& file() const { return file_; }
+
+  private:
+    void* address(const char* symbol) const;
+
+    void* handle_;
+    std::string file_;
+};
+
+}  // namespace assay::cpu

@@ -1,0 +1,222 @@
+#include "cpu/matmul.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "device_under_test.h"
+
+namespace assay::cpu {
+namespace {
+
+using testing::HasSubstr;
+using work::Epilogue;
+using work::Layout;
+using work::Type;
+
+struct Types {
+    Type operand, accumulate, output;
+};
+constexpr Types kTypes[] = {{Type::fp32, Type::fp32, Type::fp32},
+                            {Type::bf16, Type::fp32, Type::bf16},
+                            {Type::bf16, Type::fp32, Type::fp32},
+                            {Type::int8, Type::int32, Type::int32}};
+
+struct Shape {
+    std::int64_t m, n, k, batch;
+};
+
+std::vector<double> filled(device::Stream& stream, device::Buffer& buffer, Type type,
+                           std::uint64_t count, std::uint32_t fill_stream) {
+    device_under_test().need<ops::Fill>().enqueue(stream, {.seed = 3, .stream = fill_stream}, type,
+                                                  count, buffer.data());
+    std::vector<double> values(count);
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = work::load(type, buffer.data(), i);
+    return values;
+}
+
+double gelu(double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+// Checks every element against fp64. The bound: k roundings of the sum of |a b| in the accumulator
+// (none for integers, exact below 2^24 where an epilogue goes through fp32), the epilogue's own
+// error, one rounding to the output.
+void check(const work::Matmul& p) {
+    auto& device = device_under_test();
+    const auto stream = device.create_stream();
+    const auto buffer = [&](Type type, std::uint64_t count) {
+        return device.allocate(count * work::size_of(type));
+    };
+    const auto a = buffer(p.operand, work::a_elements(p));
+    const auto b = buffer(p.operand, work::b_elements(p));
+    const auto c = buffer(p.output, work::c_elements(p));
+    const auto bias = buffer(p.output, static_cast<std::uint64_t>(p.n));
+    const auto av = filled(*stream, *a, p.operand, work::a_elements(p), 0);
+    const auto bv = filled(*stream, *b, p.operand, work::b_elements(p), 1);
+    const auto biasv = filled(*stream, *bias, p.output, static_cast<std::uint64_t>(p.n), 2);
+
+    const auto prepared = device.need<ops::Matmul>().prepare(p);
+    EXPECT_FALSE(prepared->implementation().algorithm.empty());
+    prepared->enqueue(*stream, {a->data(), b->data(),
+                                work::has_bias(p.epilogue) ? bias->data() : nullptr, c->data()});
+    stream->synchronize();
+
+    const bool integer = work::is_integer(p.operand);
+    const bool at = work::a_transposed(p.layout);
+    const bool bt = work::b_transposed(p.layout);
+    const double unit = integer ? 0 : work::unit_roundoff(Type::fp32);
+    const auto [m, n, k] = std::tuple(p.m, p.n, p.k);
+    for (std::int64_t batch = 0; batch < p.batch; ++batch) {
+        for (std::int64_t i = 0; i < m; ++i) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                double sum = 0;
+                double magnitude = 0;
+                for (std::int64_t l = 0; l < k; ++l) {
+                    const double x =
+                        av[static_cast<std::size_t>(batch * m * k + (at ? l * m + i : i * k + l))];
+                    const double y =
+                        bv[static_cast<std::size_t>(batch * k * n + (bt ? j * k + l : l * n + j))];
+                    sum += x * y;
+                    magnitude += std::abs(x * y);
+                }
+                double bound = static_cast<double>(k) * unit * magnitude;
+                if (work::has_bias(p.epilogue)) {
+                    sum += biasv[static_cast<std::size_t>(j)];
+                    bound += unit * std::abs(sum);
+                }
+                if (work::has_gelu(p.epilogue)) {
+                    sum = gelu(sum);
+                    bound = 1.2 * bound + 1e-5 * (1 + std::abs(sum));
+                }
+                if (integer) {
+                    // To the nearest integer; near a half either is right.
+                    bound += work::has_gelu(p.epilogue) ? 0.5 : 0;
+                } else {
+                    bound += work::unit_roundoff(p.output) * (std::abs(sum) + bound);
+                }
+                const auto index = static_cast<std::uint64_t>((batch * m + i) * n + j);
+                ASSERT_NEAR(work::load(p.output, c->data(), index), sum, bound)
+                    << work::name(p.operand) << "->" << work::name(p.output) << ' '
+                    << work::name(p.layout) << ' ' << work::name(p.epilogue) << ' ' << m << 'x' << n
+                    << 'x' << k << " batch " << p.batch << " at " << batch << ',' << i << ',' << j
+                    << " by " << prepared->implementation().algorithm;
+            }
+        }
+    }
+}
+
+class Products : public testing::TestWithParam<Types> {};
+
+TEST_P(Products, MatchTheReferenceInEveryLayoutAndEpilogue) {
+    const Types types = GetParam();
+    for (const Shape s : {Shape{1, 1, 1, 1}, Shape{1, 7, 5, 1}, Shape{5, 1, 3, 2},
+                          Shape{17, 31, 13, 1}, Shape{37, 64, 96, 3}, Shape{67, 71, 131, 1}}) {
+        for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn, Layout::tt}) {
+            for (const Epilogue epilogue :
+                 {Epilogue::none, Epilogue::bias, Epilogue::gelu, Epilogue::bias_gelu}) {
+                check({.m = s.m,
+                       .n = s.n,
+                       .k = s.k,
+                       .batch = s.batch,
+                       .operand = types.operand,
+                       .accumulate = types.accumulate,
+                       .output = types.output,
+                       .layout = layout,
+                       .epilogue = epilogue});
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+}
+
+TEST_P(Products, MatchTheReferenceWhereLargeOnesTakeAnotherImplementation) {
+    const Types types = GetParam();
+    check({.m = 521,
+           .n = 523,
+           .k = 67,
+           .operand = types.operand,
+           .accumulate = types.accumulate,
+           .output = types.output,
+           .epilogue = Epilogue::bias_gelu});
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachType, Products, testing::ValuesIn(kTypes), [](const auto& types) {
+    return std::string(work::name(types.param.operand)) + "_to_" +
+           std::string(work::name(types.param.output));
+});
+
+TEST(CpuMatmul, NamesLibraryAlgorithmAndPath) {
+    const auto prepared =
+        device_under_test().need<ops::Matmul>().prepare({.m = 64, .n = 64, .k = 64});
+    const ops::Implementation& how = prepared->implementation();
+    EXPECT_EQ(how.library, "oneDNN");
+    EXPECT_THAT(how.library_file, HasSubstr("libdnnl"));
+    EXPECT_THAT(how.library_version, testing::StartsWith("2."));
+    EXPECT_EQ(how.path, record::Path::fast);
+    EXPECT_GE(how.threads, 1);
+}
+
+TEST(CpuMatmul, RunsInAGraph) {
+    auto& device = device_under_test();
+    const auto stream = device.create_stream();
+    const auto a = device.allocate(16 * 16 * 4);
+    const auto c = device.allocate(16 * 16 * 4);
+    auto& fill = device.need<ops::Fill>();
+    fill.enqueue(*stream, {.distribution = work::Distribution::ones}, Type::fp32, 256, a->data());
+    fill.enqueue(*stream, {.distribution = work::Distribution::zeros}, Type::fp32, 256, c->data());
+    const auto prepared = device.need<ops::Matmul>().prepare({.m = 16, .n = 16, .k = 16});
+    const auto graph = stream->capture([&] {
+        prepared->enqueue(*stream, {a->data(), a->data(), nullptr, c->data()});
+    });
+    EXPECT_EQ(work::load(Type::fp32, c->data(), 0), 0);
+    graph->launch(*stream);
+    EXPECT_EQ(work::load(Type::fp32, c->data(), 255), 16);
+}
+
+TEST(CpuMatmul, RefusesTypesItHasNotAndShapesWithoutMeaning) {
+    auto& matmul = device_under_test().need<ops::Matmul>();
+    const auto refusal = [&](const work::Matmul& problem) -> std::string {
+        try {
+            (void)matmul.prepare(problem);
+        } catch (const Unsupported& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(refusal({.m = 8, .n = 8, .k = 8, .operand = Type::fp16, .output = Type::fp16}),
+                HasSubstr("fp16"));
+    EXPECT_THAT(
+        refusal({.m = 8, .n = 8, .k = 8, .operand = Type::fp8_e4m3fn, .output = Type::bf16}),
+        HasSubstr("fp8_e4m3fn"));
+    EXPECT_THAT(refusal({.m = 8, .n = 8, .k = 8, .operand = Type::int8, .output = Type::fp32}),
+                HasSubstr("int8"));
+    EXPECT_THROW((void)matmul.prepare({.m = 0, .n = 8, .k = 8}), UsageError);
+}
+
+// In a fresh process: in this one the library may be open already.
+TEST(CpuMatmul, AMissingLibraryIsAReasonWithTheLoadersWords) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            setenv("ASSAY_LIB_DNNL", "/nowhere/libdnnl.so.2", 1);
+            try {
+                CpuDevice device;
+                (void)device.need<ops::Matmul>().prepare({.m = 8, .n = 8, .k = 8});
+            } catch (const Unsupported& error) {
+                std::fprintf(stderr, "%s\n%s\n", error.what(), error.hint().c_str());
+                std::exit(0);
+            }
+            std::exit(1);
+        },
+        testing::ExitedWithCode(0),
+        "can't open /nowhere/libdnnl.so.2: .*No such file.*\n.*ASSAY_LIB_DNNL");
+}
+
+}  // namespace
+}  // namespace assay::cpu
