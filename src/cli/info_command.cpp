@@ -19,13 +19,7 @@ void add_devices(suite::Executor& executor, record::Run& run, Json& modules) {
     const Json reply = executor.ask({{"do", "modules"}}, kAskLimit);
     modules = reply.at("modules");
     for (const auto& module : modules) {
-        for (const auto& facts : module.at("devices")) {
-            run.provenance.devices.push_back(record::device_facts_from_json(facts));
-        }
-        for (const auto& entry : module.at("software")) {
-            run.provenance.software.push_back({entry.at("name"), entry.at("version"),
-                                               entry.at("file"), entry.at("software_class")});
-        }
+        record::add(run.provenance, record::provenance_from_json(module.at("provenance")));
         const auto why = module.at("why").get<std::string>();
         if (!why.empty()) {
             run.findings.push_back({"module",

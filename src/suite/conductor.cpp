@@ -46,13 +46,7 @@ std::vector<std::string> Conductor::resolve() {
 
 record::DeviceFacts Conductor::open(const std::string& id, record::Run& run) {
     const Json reply = executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack);
-    run.provenance.devices.push_back(record::device_facts_from_json(reply.at("facts")));
-    for (const auto& entry : reply.at("software")) {
-        const record::SoftwareFacts software{entry.at("name"), entry.at("version"),
-                                             entry.at("file"), entry.at("software_class")};
-        auto& known = run.provenance.software;
-        if (std::ranges::find(known, software) == known.end()) known.push_back(software);
-    }
+    record::add(run.provenance, record::provenance_from_json(reply.at("provenance")));
     return run.provenance.devices.back();
 }
 

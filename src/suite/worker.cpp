@@ -17,31 +17,22 @@ namespace assay::suite {
 
 namespace {
 
-Json to_json(const std::vector<record::SoftwareFacts>& software) {
-    record::Provenance carrier;
-    carrier.software = software;
-    return record::to_json(carrier)["software"];
-}
-
 Json list_modules() {
     Json modules = Json::array();
     for (const auto& file : device::find_modules()) {
-        Json entry{{"kind", file.kind}, {"file", file.file}};
+        record::Provenance provenance;
+        std::string why;
         try {
             auto& module = device::open_module(file.kind);
-            std::string why;
-            entry["devices"] = Json::array();
-            for (const auto& facts : module.list(why)) {
-                entry["devices"].push_back(record::to_json(facts));
-            }
-            entry["why"] = why;
-            entry["software"] = to_json(module.software());
+            provenance.software = module.software();
+            provenance.devices = module.list(why);
         } catch (const Error& error) {  // one broken module must not hide the others
-            entry["devices"] = Json::array();
-            entry["why"] = error.what();
-            entry["software"] = Json::array();
+            why = error.what();
         }
-        modules.push_back(std::move(entry));
+        modules.push_back({{"kind", file.kind},
+                           {"file", file.file},
+                           {"why", why},
+                           {"provenance", record::to_json(provenance)}});
     }
     return modules;
 }
@@ -50,8 +41,10 @@ Json list_modules() {
 
 Json Worker::open(const std::string& id) {
     device_ = device::open_device(id);
-    return {{"facts", record::to_json(device_->facts())},
-            {"software", to_json(device::open_module(device_->facts().kind).software())}};
+    record::Provenance provenance;
+    provenance.devices = {device_->facts()};
+    provenance.software = device::open_module(device_->facts().kind).software();
+    return {{"provenance", record::to_json(provenance)}};
 }
 
 Json Worker::measure(const Json& request) {

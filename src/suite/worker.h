@@ -13,7 +13,7 @@ namespace assay::suite {
 //   {"do":"resolve","device":TEXT}    -> {"devices":[id, ...]}
 //   {"do":"modules"}                  ->
 //   {"modules":[{"kind","file","devices":[facts],"why","software":[...]}]}
-//   {"do":"open","device":ID}         -> {"facts":DeviceFacts,"software":[...]}
+//   {"do":"open","device":ID}         -> {"provenance":{"devices":[facts],"software":[...]}}
 //   {"do":"measure","result":RESULT,"protocol":NAME,"limit_s":S,"seed":N}
 //                                     -> {"result":RESULT}
 // RESULT is a record::Result with probe, device and case. What a case can't do becomes a skipped
