@@ -54,6 +54,7 @@ class ProgramModules : public Assay {
 
 TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
+    expect_failed("segv", "libassay_fake.so");
     expect_failed("abort", "SIGABRT");
 }
 
