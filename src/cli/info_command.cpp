@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/time.h"
+#include "cli/complain.h"
 #include "record/json.h"
 #include "report/format.h"
 #include "suite/executor.h"
@@ -13,22 +14,26 @@ namespace {
 
 constexpr double kAskLimit = 60;
 
-// Fills the run's devices and software from every module, in a child: a driver that crashes must
-// not take the inventory down.
-void add_devices(suite::Executor& executor, record::Run& run, Json& modules) {
-    const Json reply = executor.ask({{"do", "modules"}}, kAskLimit);
-    modules = reply.at("modules");
-    for (const auto& module : modules) {
-        record::add(run.provenance, record::provenance_from_json(module.at("provenance")));
-        const auto why = module.at("why").get<std::string>();
-        if (!why.empty()) {
-            run.findings.push_back({"module",
-                                    record::Severity::warning,
-                                    "module " + module.at("kind").get<std::string>() + ": " + why,
-                                    {module.at("file").get<std::string>()},
-                                    "install what is missing, or remove the module"});
-        }
+// Adds what a module knows to the run. It is asked in a child: a driver that crashes or hangs costs
+// its own module only.
+void add_module(suite::Executor& executor, const Json& module, record::Run& run) {
+    const auto kind = module.at("kind").get<std::string>();
+    std::string why;
+    try {
+        const Json reply = executor.ask({{"do", "module"}, {"kind", kind}}, kAskLimit);
+        record::add(run.provenance, record::provenance_from_json(reply.at("provenance")));
+        why = reply.at("why").get<std::string>();
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const Error& error) {
+        why = error.what();
     }
+    if (why.empty()) return;
+    run.findings.push_back({"module",
+                            record::Severity::warning,
+                            "module " + kind + ": " + why,
+                            {module.at("file").get<std::string>()},
+                            "install what is missing, or remove the module"});
 }
 
 }  // namespace
@@ -55,8 +60,8 @@ int InfoCommand::run() {
 
     const auto executor = in_process_ ? suite::in_process_executor()
                                       : suite::child_executor(program_path().string(), "inventory");
-    Json modules;
-    add_devices(*executor, run, modules);
+    const Json modules = executor->ask({{"do", "modules"}}, kAskLimit).at("modules");
+    for (const auto& module : modules) add_module(*executor, module, run);
     run.ended = utc_now();
     if (format == report::Format::json) {
         write_file(output_,
@@ -66,7 +71,10 @@ int InfoCommand::run() {
                    report::inventory_text(run) +
                        (run.findings.empty() ? "" : report::verdict_text({}, run.findings)));
     }
-    return run.provenance.devices.empty() ? kExitFailed : kExitFine;
+    if (!run.provenance.devices.empty()) return kExitFine;
+    complain("no device found",
+             "modules are looked for beside the program and on ASSAY_MODULE_PATH");
+    return kExitFailed;
 }
 
 }  // namespace assay::cli

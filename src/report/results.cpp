@@ -20,8 +20,12 @@ std::string value_text(const record::Metric& metric) {
     return format_number(metric.value);
 }
 
+// No two order statistics of fewer samples enclose the median with 95 %.
+constexpr std::uint64_t kLeastForInterval = 6;
+
 std::string spread_text(const record::Metric& metric) {
     if (!metric.interval || !(std::abs(metric.value) > 0)) return "";
+    if (metric.trustworthy == false && metric.n < kLeastForInterval) return "?";
     const double half = (metric.interval->second - metric.interval->first) / 2;
     std::string text = fmt::format("±{:.2g} %", 100 * half / std::abs(metric.value));
     if (metric.trustworthy == false) text += " ?";

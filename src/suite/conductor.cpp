@@ -41,13 +41,17 @@ Conductor::Conductor(Settings settings, Progress& progress)
 std::vector<std::string> Conductor::resolve() {
     const Json reply =
         executor_->ask({{"do", "resolve"}, {"device", settings_.device}}, kRequestSlack);
+    for (const auto& why : reply.at("passed_over")) {
+        progress_.note("passed over " + why.get<std::string>());
+    }
     return reply.at("devices").get<std::vector<std::string>>();
 }
 
 record::DeviceFacts Conductor::open(const std::string& id, record::Run& run) {
-    const Json reply = executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack);
-    record::add(run.provenance, record::provenance_from_json(reply.at("provenance")));
-    return run.provenance.devices.back();
+    const auto opened = record::provenance_from_json(
+        executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack).at("provenance"));
+    record::add(run.provenance, opened);
+    return opened.devices.at(0);
 }
 
 std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,

@@ -17,24 +17,27 @@ namespace assay::suite {
 
 namespace {
 
+Json resolve(const std::string& device) {
+    std::vector<std::string> passed_over;
+    auto devices = device::resolve_devices(device, &passed_over);
+    return {{"devices", std::move(devices)}, {"passed_over", std::move(passed_over)}};
+}
+
 Json list_modules() {
     Json modules = Json::array();
     for (const auto& file : device::find_modules()) {
-        record::Provenance provenance;
-        std::string why;
-        try {
-            auto& module = device::open_module(file.kind);
-            provenance.software = module.software();
-            provenance.devices = module.list(why);
-        } catch (const Error& error) {  // one broken module must not hide the others
-            why = error.what();
-        }
-        modules.push_back({{"kind", file.kind},
-                           {"file", file.file},
-                           {"why", why},
-                           {"provenance", record::to_json(provenance)}});
+        modules.push_back({{"kind", file.kind}, {"file", file.file}});
     }
-    return modules;
+    return {{"modules", std::move(modules)}};
+}
+
+Json look_into(const std::string& kind) {
+    auto& module = device::open_module(kind);
+    record::Provenance provenance;
+    std::string why;
+    provenance.devices = module.list(why);
+    provenance.software = module.software();
+    return {{"provenance", record::to_json(provenance)}, {"why", why}};
 }
 
 }  // namespace
@@ -85,10 +88,9 @@ Json Worker::measure(const Json& request) {
 
 Json Worker::answer(const Json& request) {
     const auto& what = request.at("do").get_ref<const std::string&>();
-    if (what == "resolve") {
-        return {{"devices", device::resolve_devices(request.at("device").get<std::string>())}};
-    }
-    if (what == "modules") return {{"modules", list_modules()}};
+    if (what == "resolve") return resolve(request.at("device").get<std::string>());
+    if (what == "modules") return list_modules();
+    if (what == "module") return look_into(request.at("kind").get<std::string>());
     if (what == "open") return open(request.at("device").get<std::string>());
     if (what == "measure") return measure(request);
     throw Error("a worker was asked to \"" + what + "\"");
