@@ -113,9 +113,9 @@ class NoMeter : public EnergyMeter {
     std::string why_;
 };
 
-bool moves(EnergyMeter& meter) {
+bool moves(EnergyMeter& meter, const std::function<void()>& pause) {
     const auto before = meter.read_joules();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it counts every millisecond
+    pause();
     const auto after = meter.read_joules();
     return before && after && *after > *before;
 }
@@ -128,11 +128,16 @@ double WrappingCounter::add(double reading) {
     return total_;
 }
 
-std::unique_ptr<EnergyMeter> make_energy_meter(const fs::path& root) {
+void energy_pause() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+std::unique_ptr<EnergyMeter> make_energy_meter(const fs::path& root,
+                                               const std::function<void()>& pause) {
     auto powercap = std::make_unique<PowercapMeter>(root);
     auto perf = std::make_unique<PerfEnergyMeter>(root);
-    if (powercap->readable() && moves(*powercap)) return powercap;
-    if (perf->readable() && moves(*perf)) return perf;
+    if (powercap->readable() && moves(*powercap, pause)) return powercap;
+    if (perf->readable() && moves(*perf, pause)) return perf;
     if (powercap->readable() || perf->readable()) {
         return std::make_unique<NoMeter>("the RAPL counter stands still");
     }

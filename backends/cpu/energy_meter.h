@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,9 @@ class EnergyMeter {
 
 // RAPL through powercap (package zones of sys/class/powercap), else through perf's event
 // power/energy-pkg; else a meter whose source says why neither can be read. A counter that stands
-// still, as virtual machines show it, is none.
-std::unique_ptr<EnergyMeter> make_energy_meter(const std::filesystem::path& root = "/");
+// still over `pause`, as virtual machines show it, is none.
+void energy_pause();  // 5 ms: RAPL counts every millisecond
+std::unique_ptr<EnergyMeter> make_energy_meter(const std::filesystem::path& root = "/",
+                                               const std::function<void()>& pause = energy_pause);
 
 }  // namespace assay::cpu

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A structure of type 17 as of SMBIOS 2.8 (40 bytes), with its two strings.
+// A structure of type 17 as of SMBIOS 2.8 (40 bytes), with its strings.
 std::string memory_device(const std::string& locator, const std::string& bank, unsigned megabytes,
                           unsigned speed) {
     std::string area(40, '\0');
@@ -28,9 +28,10 @@ std::string memory_device(const std::string& locator, const std::string& bank, u
         put(0x0C, megabytes);
     }
     area[0x10] = 1;
-    area[0x11] = 2;
+    area[0x11] = bank.empty() ? 0 : 2;  // a string that isn't there has the number 0
     put(0x20, speed);
-    return area + locator + '\0' + bank + '\0' + '\0';
+    const std::string strings = locator + '\0' + (bank.empty() ? "" : bank + '\0');
+    return area + strings + '\0';
 }
 
 // Of type 0, without strings.

@@ -16,7 +16,8 @@ using testing::ElementsAre;
 
 // Two packages of one node and two cores each, two hardware threads a core: 0-1, 2-3 and 4-5, 6-7.
 const char* const kTwoPackages =
-    "pack:2 [numa(memory=8GB)] l3:1(size=32MB) l2:2(size=1MB) l1d:1(size=32KB) core:1 pu:2";
+    "pack:2 [numa(memory=8GB)] l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=32768) core:1 "
+    "pu:2";
 
 std::vector<int> first_threads(const std::vector<Core>& cores) {
     std::vector<int> cpus;
