@@ -54,7 +54,7 @@ std::string device_text(const record::DeviceFacts& facts) {
     text += line("highest clock",
                  facts.max_clock_mhz
                      ? fmt::format("{:.0f} MHz ({})", *facts.max_clock_mhz, facts.max_clock_source)
-                     : "unknown: " + facts.max_clock_source);
+                     : facts.max_clock_source);
     text += line("virtual machine", facts.virtual_machine ? "yes" : "no");
     text += line("features", join(facts.features, " "));
     for (const auto& [name, value] : facts.facts) text += line(name, value);

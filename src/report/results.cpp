@@ -33,7 +33,7 @@ std::string spread_text(const record::Metric& metric) {
     if (percent > 100) {
         text = "over ±100 %";
     } else if (std::isfinite(percent)) {
-        text = fmt::format(percent < 10 ? "±{:.2g} %" : "±{:.0f} %", percent);
+        text = percent < 10 ? fmt::format("±{:.2g} %", percent) : fmt::format("±{:.0f} %", percent);
     }
     if (metric.trustworthy == false) text += " ?";
     return text;
