@@ -97,7 +97,7 @@ Promise peak(const Promise& per_cycle, const record::DeviceFacts& facts) {
     Promise promise{std::nullopt, "FLOP/s", per_cycle.basis};
     if (!per_cycle.value) return promise;
     if (!facts.max_clock_mhz) {
-        promise.basis = "the highest clock can't be read: " + facts.max_clock_source;
+        promise.basis = "highest clock: " + facts.max_clock_source;
         return promise;
     }
     promise.value = *per_cycle.value * *facts.max_clock_mhz * 1e6;
