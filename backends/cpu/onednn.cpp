@@ -6,6 +6,7 @@
 #include <dnnl.h>
 
 #include "base/error.h"
+#include "cpu/affinity.h"
 #include "cpu/openmp.h"
 #include "cpu/shared_library.h"
 
@@ -212,14 +213,23 @@ class Product : public OneDnnMatmul {
     std::uint64_t scratchpad_bytes_ = 0;
 };
 
+// libgomp drops places that the thread which loads it may not run on.
+std::vector<int> cpus_of(const std::vector<Core>& cores) {
+    std::vector<int> cpus;
+    for (const Core& core : cores) cpus.push_back(core.cpus.front());
+    return cpus;
+}
+
 class Library : public OneDnn {
   public:
     explicit Library(const std::vector<Core>& cores)
-        : environment_(std::in_place, cores),
+        : affinity_(std::in_place, cpus_of(cores)),
+          environment_(std::in_place, cores),
           library_("ASSAY_LIB_DNNL", "libdnnl.so.2"),
           api_(library_) {
         note_ = environment_->note();
-        environment_.reset();  // libgomp has read it
+        environment_.reset();  // libgomp has read both
+        affinity_.reset();
         const dnnl_version_t* v = api_.version();
         version_ = std::to_string(v->major) + '.' + std::to_string(v->minor) + '.' +
                    std::to_string(v->patch);
@@ -259,7 +269,9 @@ class Library : public OneDnn {
     }
 
   private:
-    std::optional<OpenMpEnvironment> environment_;  // before the library: it holds while that loads
+    // Before the library, since they hold while that loads.
+    std::optional<AffinityScope> affinity_;
+    std::optional<OpenMpEnvironment> environment_;
     SharedLibrary library_;
     Api api_;
     std::string version_, note_;
