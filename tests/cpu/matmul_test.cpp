@@ -16,6 +16,7 @@
 #include "cpu/affinity.h"
 #include "cpu/cpu_device.h"
 #include "cpu/facts.h"
+#include "cpu/openmp.h"
 #include "cpu/sysfs.h"
 #include "device_under_test.h"
 
@@ -183,6 +184,7 @@ TEST(CpuMatmul, NamesLibraryAlgorithmAndPath) {
 
 // What is pinned where after a product was prepared by a pinned thread, and run.
 bool every_core_is_used_and_the_affinity_left() {
+    for (const auto& [name, value] : openmp_settings({})) unsetenv(name.c_str());
     const auto before = thread_affinity();
     const auto cores = usable_cores(Topology());
     std::map<std::string, int> expected;  // one thread of the team's and one of libgomp's
