@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/time.h"
+#include "catalog/promise.h"
+#include "cli/complain.h"
 #include "record/json.h"
 #include "report/format.h"
 #include "suite/executor.h"
@@ -13,28 +15,52 @@ namespace {
 
 constexpr double kAskLimit = 60;
 
-// Fills the run's devices and software from every module, in a child: a driver that crashes must
-// not take the inventory down.
-void add_devices(suite::Executor& executor, record::Run& run, Json& modules) {
-    const Json reply = executor.ask({{"do", "modules"}}, kAskLimit);
-    modules = reply.at("modules");
-    for (const auto& module : modules) {
-        for (const auto& facts : module.at("devices")) {
-            run.provenance.devices.push_back(record::device_facts_from_json(facts));
-        }
-        for (const auto& entry : module.at("software")) {
-            run.provenance.software.push_back({entry.at("name"), entry.at("version"),
-                                               entry.at("file"), entry.at("software_class")});
-        }
-        const auto why = module.at("why").get<std::string>();
-        if (!why.empty()) {
-            run.findings.push_back({"module",
-                                    record::Severity::warning,
-                                    "module " + module.at("kind").get<std::string>() + ": " + why,
-                                    {module.at("file").get<std::string>()},
-                                    "install what is missing, or remove the module"});
-        }
+// Adds what a module knows to the run. It is asked in a child: a driver that crashes or hangs costs
+// its own module only.
+void add_module(suite::Executor& executor, const Json& module, record::Run& run) {
+    const auto kind = module.at("kind").get<std::string>();
+    std::string why;
+    try {
+        const Json reply = executor.ask({{"do", "module"}, {"kind", kind}}, kAskLimit);
+        record::add(run.provenance, record::provenance_from_json(reply.at("provenance")));
+        why = reply.at("why").get<std::string>();
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const Error& error) {
+        why = error.what();
     }
+    if (why.empty()) return;
+    run.findings.push_back({"module",
+                            record::Severity::warning,
+                            "module " + kind + ": " + why,
+                            {module.at("file").get<std::string>()},
+                            "install what is missing, or remove the module"});
+}
+
+Json to_json(const catalog::Promise& promise) {
+    return {{"value", promise.value ? json_number(*promise.value) : Json(nullptr)},
+            {"unit", promise.unit},
+            {"basis", promise.basis}};
+}
+
+Json to_json(const std::map<std::string, catalog::Promise>& by_type) {
+    Json json = Json::object();
+    for (const auto& [type, promise] : by_type) json[type] = to_json(promise);
+    return json;
+}
+
+// What the catalog promises of each device, with its sources.
+Json promises_of(const record::Run& run) {
+    Json list = Json::array();
+    for (const auto& facts : run.provenance.devices) {
+        const auto promises = catalog::promises(facts);
+        list.push_back({{"device", facts.id},
+                        {"model", promises.model},
+                        {"flop_per_cycle", to_json(promises.flop_per_cycle)},
+                        {"peak", to_json(promises.peak)},
+                        {"bandwidth", to_json(promises.bandwidth)}});
+    }
+    return list;
 }
 
 }  // namespace
@@ -61,18 +87,21 @@ int InfoCommand::run() {
 
     const auto executor = in_process_ ? suite::in_process_executor()
                                       : suite::child_executor(program_path().string(), "inventory");
-    Json modules;
-    add_devices(*executor, run, modules);
+    const Json modules = executor->ask({{"do", "modules"}}, kAskLimit).at("modules");
+    for (const auto& module : modules) add_module(*executor, module, run);
     run.ended = utc_now();
     if (format == report::Format::json) {
-        write_file(output_,
-                   dump_line(record::to_json(run, "inventory", {{"modules", modules}})) + "\n");
+        const Json inventory{{"modules", modules}, {"promises", promises_of(run)}};
+        write_file(output_, dump_line(record::to_json(run, "inventory", inventory)) + "\n");
     } else {
         write_file(output_,
                    report::inventory_text(run) +
                        (run.findings.empty() ? "" : report::verdict_text({}, run.findings)));
     }
-    return run.provenance.devices.empty() ? kExitFailed : kExitFine;
+    if (!run.provenance.devices.empty()) return kExitFine;
+    complain("no device found",
+             "modules are looked for beside the program and on ASSAY_MODULE_PATH");
+    return kExitFailed;
 }
 
 }  // namespace assay::cli

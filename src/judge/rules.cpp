@@ -6,12 +6,12 @@
 namespace assay::judge {
 
 std::span<const Rule> rules() {
-    static const std::array all{
+    static const std::array kAll{
         kNothingMeasured,   kWrongAnswer,    kSelftestFailed, kFailedCase,  kNoValue,
         kAbovePeak,         kAboveDatasheet, kBelowPromise,   kThrottled,   kNotSteady,
         kUntrustedInterval, kFallback,       kSizeCliff,      kNoTelemetry,
     };
-    return all;
+    return kAll;
 }
 
 std::vector<record::Finding> find(const Evidence& evidence) {

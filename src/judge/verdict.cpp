@@ -20,9 +20,9 @@ std::string case_text(const record::Result& result) {
 }
 
 const catalog::Promises& promises_of(const Evidence& evidence, const std::string& device) {
-    static const catalog::Promises none;
+    static const catalog::Promises kNone;
     const auto found = evidence.promises.find(device);
-    return found == evidence.promises.end() ? none : found->second;
+    return found == evidence.promises.end() ? kNone : found->second;
 }
 
 catalog::Promise find_promise(const std::map<std::string, catalog::Promise>& by_type,

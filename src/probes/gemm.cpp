@@ -75,7 +75,7 @@ std::vector<OptionSpec> GemmProbe::options() const {
         {"tp", "1", "N", "tensor parallel: split the true layers of a model set over N devices"},
         {"dtype", "fp32", "TYPE,...", "operand types: fp32, bf16, int8, ..."},
         {"accumulate", "", "TYPE", "accumulator; default fp32, int32 for int8"},
-        {"output", "", "TYPE", "type of C; default the operands', int32 for int8"},
+        {"output-type", "", "TYPE", "type of C; default the operands', int32 for int8"},
         {"layout", "nn", "nn,nt,tn,tt", "t: that operand lies transposed in memory"},
         {"epilogue", "none", "none,bias,gelu,bias+gelu", "what is fused behind the product"},
         {"batch", "1", "N,...", "independent products in one call"},
@@ -124,7 +124,7 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
                                 batch,
                                 type,
                                 type_or(options, "accumulate", work::default_accumulate(type)),
-                                type_or(options, "output", work::default_output(type)),
+                                type_or(options, "output-type", work::default_output(type)),
                                 layout,
                                 epilogue};
                             work::validate(matmul.problem);

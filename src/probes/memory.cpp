@@ -46,6 +46,21 @@ std::vector<std::string> node_pairs(const std::string& numa, const record::Devic
     return pairs;
 }
 
+// A call works on a slice of each array, and calls go through the slices in turn: a pass over
+// gigabytes would give a handful of samples where a hundred are wanted. Slices are of equal size.
+constexpr std::uint64_t kLargestSlice = std::uint64_t{32} << 20;
+constexpr std::uint64_t kSliceAlignment = 4096;
+
+std::uint64_t slice_count(std::uint64_t size) {
+    return (size + kLargestSlice - 1) / kLargestSlice;
+}
+
+// The whole array where it is one slice; else what is left over at the end is under a page a slice.
+std::uint64_t slice_bytes(std::uint64_t size) {
+    const std::uint64_t count = slice_count(size);
+    return count == 1 ? size : size / count / kSliceAlignment * kSliceAlignment;
+}
+
 // A kernel whose arrays stay in a cache must write through it; one that goes to memory is faster
 // past it, since the cache would first read each line that is about to be overwritten.
 bool stays_in_cache(std::uint64_t footprint, const record::DeviceFacts& facts) {
@@ -114,7 +129,9 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
                                       format_bytes(static_cast<double>(free)), device.facts().id),
                           "choose a smaller --size");
     }
-    ops::MemoryRequest request{op, size, stays_in_cache(footprint, device.facts()), nodes.cores};
+    const std::uint64_t slice = slice_bytes(size);
+    const ops::MemoryRequest request{op, slice, stays_in_cache(footprint, device.facts()),
+                                     nodes.cores};
     const auto kernel = device.need<ops::Memory>().prepare(request);
     describe(kernel->implementation(), result);
     result.conditions.settings["stores"] =
@@ -124,26 +141,36 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
     if (work::arrays_read(op) > 0) a = device.allocate(size, nodes.memory);
     if (work::arrays_read(op) > 1) b = device.allocate(size, nodes.memory);
     if (work::arrays_written(op) > 0) c = device.allocate(size, nodes.memory);
-    const ops::MemoryOperands arrays{a ? a->data() : nullptr, b ? b->data() : nullptr,
-                                     c ? c->data() : nullptr};
-    result.checks.push_back(check_memory(device, *kernel, request, arrays, bench.seed));
-    if (!result.checks.back().passed) return;  // a wrong answer has no speed
+    const auto arrays = [&](std::size_t call) {
+        const std::uint64_t offset = call % slice_count(size) * slice;
+        const auto at = [offset](const std::unique_ptr<device::Buffer>& array) {
+            return array ? static_cast<std::byte*>(array->data()) + offset : nullptr;
+        };
+        return ops::MemoryOperands{at(a), at(b), at(c)};
+    };
+    for (std::size_t i = 0; i < slice_count(size); ++i) {
+        auto check = check_memory(device, *kernel, request, arrays(i), bench.seed);
+        if (i == 0 || !check.passed) result.checks = {std::move(check)};
+        if (!result.checks.back().passed) return;  // a wrong answer has no speed
+    }
 
-    measure::StreamSubject subject("memory", device, [&](device::Stream& stream, std::size_t) {
-        kernel->enqueue(stream, arrays);
+    measure::StreamSubject subject("memory", device, [&](device::Stream& stream, std::size_t call) {
+        kernel->enqueue(stream, arrays(call));
     });
     sample_into(subject, bench, footprint, 1, result);
 }
 
 std::vector<record::Metric> MemoryProbe::metrics(const record::Result& result) const {
     const auto op = work::parse_memory_op(result.what.at("op"));
-    const auto bytes = static_cast<double>(work::counted_bytes(op, result.what.size("size")));
+    const auto slice = slice_bytes(result.what.size("size"));
+    const auto bytes = static_cast<double>(work::counted_bytes(op, slice));
     return {
         measure::rate_metric(
             "bandwidth", "GB/s",
-            fmt::format("({} arrays read + {} written) x size / median time of one call, 1e9 per "
-                        "second; lines a cache reads before writing aren't counted",
-                        work::arrays_read(op), work::arrays_written(op)),
+            fmt::format("({} arrays read + {} written) x {} bytes / median time of one call on a "
+                        "slice that long, 1e9 per second; lines that a cache reads before they are "
+                        "written to aren't counted",
+                        work::arrays_read(op), work::arrays_written(op), slice),
             bytes / 1e9, result.launches),
         measure::time_metric("time", "device time of one call", result.launches)};
 }

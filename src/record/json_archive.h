@@ -74,9 +74,9 @@ class Reader {
 namespace detail {
 
 template <typename T, template <typename...> typename Template>
-inline constexpr bool is = false;
+inline constexpr bool kIs = false;
 template <typename... Ts, template <typename...> typename Template>
-inline constexpr bool is<Template<Ts...>, Template> = true;
+inline constexpr bool kIs<Template<Ts...>, Template> = true;
 
 }  // namespace detail
 
@@ -92,15 +92,15 @@ Json write(const T& value) {
         return value < 0 ? Json(value) : json_integer(static_cast<std::uint64_t>(value));
     } else if constexpr (std::is_enum_v<T>) {
         return std::string(name(value));
-    } else if constexpr (detail::is<T, std::optional>) {
+    } else if constexpr (detail::kIs<T, std::optional>) {
         return write(*value);
-    } else if constexpr (detail::is<T, std::pair>) {
+    } else if constexpr (detail::kIs<T, std::pair>) {
         return Json::array({write(value.first), write(value.second)});
-    } else if constexpr (detail::is<T, std::vector>) {
+    } else if constexpr (detail::kIs<T, std::vector>) {
         Json array = Json::array();
         for (const auto& item : value) array.push_back(write(item));
         return array;
-    } else if constexpr (detail::is<T, std::map>) {
+    } else if constexpr (detail::kIs<T, std::map>) {
         Json object = Json::object();
         for (const auto& [key, member] : value) object[key] = write(member);
         return object;
@@ -123,21 +123,21 @@ T read(const Field& field) {
         return field.integer<T>();
     } else if constexpr (std::is_enum_v<T>) {
         return field.word(&enumerator<T>);
-    } else if constexpr (detail::is<T, std::optional>) {
+    } else if constexpr (detail::kIs<T, std::optional>) {
         return read<typename T::value_type>(field);
-    } else if constexpr (detail::is<T, std::pair>) {
+    } else if constexpr (detail::kIs<T, std::pair>) {
         const auto items = field.items();
         if (items.size() != 2) field.fail("expected two items");
         return {read<typename T::first_type>(items[0]), read<typename T::second_type>(items[1])};
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
         return field.numbers();
-    } else if constexpr (detail::is<T, std::vector>) {
+    } else if constexpr (detail::kIs<T, std::vector>) {
         T values;
         for (const Field& item : field.items()) {
             values.push_back(read<typename T::value_type>(item));
         }
         return values;
-    } else if constexpr (detail::is<T, std::map>) {
+    } else if constexpr (detail::kIs<T, std::map>) {
         T values;
         for (const auto& [key, member] : field.members()) {
             values.emplace(key, read<typename T::mapped_type>(member));

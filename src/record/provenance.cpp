@@ -1,5 +1,6 @@
 #include "record/provenance.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 
@@ -31,6 +32,15 @@ Provenance collect_provenance() {
     provenance.settings = kernel_settings("/");
     provenance.settings.merge(environment_settings(environment));
     return provenance;
+}
+
+void add(Provenance& provenance, const Provenance& more) {
+    provenance.devices.insert(provenance.devices.end(), more.devices.begin(), more.devices.end());
+    for (const auto& software : more.software) {
+        if (std::ranges::find(provenance.software, software) == provenance.software.end()) {
+            provenance.software.push_back(software);
+        }
+    }
 }
 
 }  // namespace assay::record

@@ -34,4 +34,7 @@ struct Provenance {
 // whoever opened them.
 Provenance collect_provenance();
 
+// Adds the devices of `more`, and its software that isn't there yet.
+void add(Provenance& provenance, const Provenance& more);
+
 }  // namespace assay::record

@@ -11,8 +11,11 @@ namespace assay::report {
 
 namespace {
 
+constexpr std::size_t kNameWidth = 22;
+
 std::string line(std::string_view name, const std::string& value) {
-    return value.empty() ? "" : fmt::format("  {:<18}{}\n", name, value);
+    if (value.empty()) return "";
+    return fmt::format("  {:<{}} {}\n", name, kNameWidth, value);
 }
 
 std::string caches_text(const record::DeviceFacts& facts) {
@@ -24,17 +27,16 @@ std::string caches_text(const record::DeviceFacts& facts) {
     return join(words, ", ");
 }
 
+// A promise in the unit that people say it in. Its sources are in the JSON.
 std::string promise_text(const catalog::Promise& promise) {
     if (!promise.value) return "unknown: " + promise.basis;
-    const bool flop = promise.unit.starts_with("FLOP");
-    return fmt::format("{} {} ({})",
-                       format_number(flop && promise.unit == "FLOP/s" ? *promise.value / 1e12
-                                     : promise.unit == "B/s"          ? *promise.value / 1e9
-                                                                      : *promise.value),
-                       promise.unit == "FLOP/s" ? "TFLOP/s"
-                       : promise.unit == "B/s"  ? "GB/s"
-                                                : promise.unit,
-                       promise.basis);
+    const auto scaled = [&]() -> std::pair<double, std::string> {
+        if (promise.unit == "FLOP/s") return {*promise.value / 1e12, "TFLOP/s"};
+        if (promise.unit == "B/s") return {*promise.value / 1e9, "GB/s"};
+        return {*promise.value, promise.unit};
+    }();
+    return fmt::format("{} {}, {}", format_number(scaled.first), scaled.second,
+                       trim(std::string_view(promise.basis).substr(0, promise.basis.find(" ("))));
 }
 
 std::string device_text(const record::DeviceFacts& facts) {
@@ -52,7 +54,7 @@ std::string device_text(const record::DeviceFacts& facts) {
     text += line("highest clock",
                  facts.max_clock_mhz
                      ? fmt::format("{:.0f} MHz ({})", *facts.max_clock_mhz, facts.max_clock_source)
-                     : "unknown: " + facts.max_clock_source);
+                     : facts.max_clock_source);
     text += line("virtual machine", facts.virtual_machine ? "yes" : "no");
     text += line("features", join(facts.features, " "));
     for (const auto& [name, value] : facts.facts) text += line(name, value);

@@ -20,10 +20,21 @@ std::string value_text(const record::Metric& metric) {
     return format_number(metric.value);
 }
 
+// No two order statistics of fewer samples enclose the median with 95 %.
+constexpr std::uint64_t kLeastForInterval = 6;
+
 std::string spread_text(const record::Metric& metric) {
     if (!metric.interval || !(std::abs(metric.value) > 0)) return "";
-    const double half = (metric.interval->second - metric.interval->first) / 2;
-    std::string text = fmt::format("±{:.2g} %", 100 * half / std::abs(metric.value));
+    if (metric.trustworthy == false && metric.n < kLeastForInterval) return "?";
+    const double percent =
+        50 * (metric.interval->second - metric.interval->first) / std::abs(metric.value);
+    // An interval that can't be told apart from nothing has no half-width worth a number.
+    std::string text;
+    if (percent > 100) {
+        text = "over ±100 %";
+    } else if (std::isfinite(percent)) {
+        text = percent < 10 ? fmt::format("±{:.2g} %", percent) : fmt::format("±{:.0f} %", percent);
+    }
     if (metric.trustworthy == false) text += " ?";
     return text;
 }

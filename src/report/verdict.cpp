@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "report/format.h"
 #include "report/text_table.h"
@@ -12,6 +15,21 @@ using Align = TextTable::Align;
 
 std::string percent_of(double value, const std::optional<double>& whole) {
     return whole && *whole > 0 ? fmt::format("{:.0f} %", 100 * value / *whole) : "unknown";
+}
+
+// Quantities with the same basis of their promise, or reason why it is unknown, in one line.
+std::vector<std::pair<std::string, std::vector<std::string>>> by_basis(
+    const judge::Verdict& verdict) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+    for (const auto& d : verdict.delivered) {
+        if (d.promise_basis.empty()) continue;
+        const std::string basis = (d.promised ? "" : "unknown: ") + d.promise_basis;
+        const auto same = std::ranges::find(groups, basis, &decltype(groups)::value_type::first);
+        auto& group =
+            same == groups.end() ? groups.emplace_back(basis, std::vector<std::string>{}) : *same;
+        group.second.push_back(d.quantity);
+    }
+    return groups;
 }
 
 }  // namespace
@@ -32,10 +50,8 @@ std::string verdict_text(const judge::Verdict& verdict,
                        d.case_text});
         }
         text += "verdict\n" + table.text();
-        for (const auto& d : verdict.delivered) {
-            if (!d.promise_basis.empty()) {
-                text += fmt::format("  {} promise: {}\n", d.quantity, d.promise_basis);
-            }
+        for (const auto& [basis, quantities] : by_basis(verdict)) {
+            text += fmt::format("  promise of {}: {}\n", join(quantities, ", "), basis);
         }
         text += "\n";
     }

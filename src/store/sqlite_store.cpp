@@ -43,6 +43,7 @@ class SqliteStore : public Store {
 
   private:
     [[noreturn]] void fail_missing(const std::string& id);
+    std::string newest_id();  // "" when there is no run
     std::string full_id(const std::string& id);
     // A row that begins with run_id, checksum and document.
     Json verified_document(const Statement& row) const;
@@ -135,17 +136,19 @@ std::vector<record::Result> SqliteStore::history(const std::string& identity) {
     return results;
 }
 
+std::string SqliteStore::newest_id() {
+    return database_.text("SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1");
+}
+
 void SqliteStore::fail_missing(const std::string& id) {
-    const std::string newest =
-        database_.text("SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1");
+    const std::string newest = newest_id();
     throw UsageError(fmt::format("store {}: no run \"{}\"", describe(), id),
                      newest.empty() ? "it holds no run yet" : "its newest run is " + newest);
 }
 
 std::string SqliteStore::full_id(const std::string& id) {
     if (id == "latest") {
-        const std::string newest =
-            database_.text("SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1");
+        std::string newest = newest_id();
         if (newest.empty()) fail_missing(id);
         return newest;
     }
@@ -154,7 +157,7 @@ std::string SqliteStore::full_id(const std::string& id) {
                    " ORDER BY id LIMIT 2");
     rows.bind(id);
     if (!rows.step()) fail_missing(id);
-    const std::string found = rows.text(0);
+    std::string found = rows.text(0);
     if (rows.step()) {
         throw UsageError(
             fmt::format("store {}: more than one run begins with \"{}\"", describe(), id),

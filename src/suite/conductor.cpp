@@ -41,19 +41,17 @@ Conductor::Conductor(Settings settings, Progress& progress)
 std::vector<std::string> Conductor::resolve() {
     const Json reply =
         executor_->ask({{"do", "resolve"}, {"device", settings_.device}}, kRequestSlack);
+    for (const auto& why : reply.at("passed_over")) {
+        progress_.note("passed over " + why.get<std::string>());
+    }
     return reply.at("devices").get<std::vector<std::string>>();
 }
 
 record::DeviceFacts Conductor::open(const std::string& id, record::Run& run) {
-    const Json reply = executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack);
-    run.provenance.devices.push_back(record::device_facts_from_json(reply.at("facts")));
-    for (const auto& entry : reply.at("software")) {
-        const record::SoftwareFacts software{entry.at("name"), entry.at("version"),
-                                             entry.at("file"), entry.at("software_class")};
-        auto& known = run.provenance.software;
-        if (std::ranges::find(known, software) == known.end()) known.push_back(software);
-    }
-    return run.provenance.devices.back();
+    const auto opened = record::provenance_from_json(
+        executor_->ask({{"do", "open"}, {"device", id}}, kRequestSlack).at("provenance"));
+    record::add(run.provenance, opened);
+    return opened.devices.at(0);
 }
 
 std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,

@@ -41,8 +41,9 @@ class SuiteFile {
             } else if (key == "launches") {
                 plan.launches = launches(value, at);
             } else if (key == "protocol") {
+                const auto text = option_text(value, at);
                 guarded(at, [&] {
-                    plan.protocols = parse_words(option_text(value, at), key);
+                    plan.protocols = parse_words(text, key);
                     for (const auto& name : plan.protocols) measure::parse_protocol(name);
                 });
             } else if (key == "probe") {
@@ -130,7 +131,8 @@ class SuiteFile {
                 if (!value.is_boolean()) fail(here, "true or false is wanted");
                 step.expected = value.get<bool>();
             } else {
-                guarded(here, [&] { step.options.set(key, option_text(value, here)); });
+                const auto text = option_text(value, here);
+                guarded(here, [&] { step.options.set(key, text); });
             }
         }
         // What has no meaning on any device is said with its place, before one is opened.

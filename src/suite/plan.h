@@ -21,9 +21,9 @@ struct Step {
 };
 
 struct Plan {
-    std::string suite;    // "" for a single command
-    double budget_s = 0;  // 0: none, each case has its own limit
-    int launches = 1;  // 1 .. kMostLaunches
+    std::string suite;                   // "" for a single command
+    double budget_s = 0;                 // 0: none, each case has its own limit
+    int launches = 1;                    // 1 .. kMostLaunches
     std::vector<std::string> protocols;  // empty: the caller's default
     std::vector<Step> steps;
 };

@@ -22,10 +22,12 @@ void add_conditions(record::Conditions& all, const record::Conditions& one) {
 }  // namespace
 
 void pool(record::Result& result, const record::Result& more) {
-    if (result.launches.empty() && result.status == record::Status::ok) {
-        result = more;
-        for (auto& launch : result.launches) launch.index = 0;
-        return;
+    if (result.launches.empty()) {
+        result.path = more.path;
+        result.conditions = more.conditions;
+        result.series = more.series;
+    } else {
+        add_conditions(result.conditions, more.conditions);
     }
     for (auto launch : more.launches) {
         launch.index = static_cast<int>(result.launches.size());
@@ -40,7 +42,6 @@ void pool(record::Result& result, const record::Result& more) {
             *same = check;
         }
     }
-    add_conditions(result.conditions, more.conditions);
     if (more.status != record::Status::ok && result.status == record::Status::ok) {
         result.status = more.status;
         result.reason = more.reason;

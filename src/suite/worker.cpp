@@ -17,41 +17,37 @@ namespace assay::suite {
 
 namespace {
 
-Json to_json(const std::vector<record::SoftwareFacts>& software) {
-    record::Provenance carrier;
-    carrier.software = software;
-    return record::to_json(carrier)["software"];
+Json resolve(const std::string& device) {
+    std::vector<std::string> passed_over;
+    auto devices = device::resolve_devices(device, &passed_over);
+    return {{"devices", std::move(devices)}, {"passed_over", std::move(passed_over)}};
 }
 
 Json list_modules() {
     Json modules = Json::array();
     for (const auto& file : device::find_modules()) {
-        Json entry{{"kind", file.kind}, {"file", file.file}};
-        try {
-            auto& module = device::open_module(file.kind);
-            std::string why;
-            entry["devices"] = Json::array();
-            for (const auto& facts : module.list(why)) {
-                entry["devices"].push_back(record::to_json(facts));
-            }
-            entry["why"] = why;
-            entry["software"] = to_json(module.software());
-        } catch (const Error& error) {  // one broken module must not hide the others
-            entry["devices"] = Json::array();
-            entry["why"] = error.what();
-            entry["software"] = Json::array();
-        }
-        modules.push_back(std::move(entry));
+        modules.push_back({{"kind", file.kind}, {"file", file.file}});
     }
-    return modules;
+    return {{"modules", std::move(modules)}};
+}
+
+Json look_into(const std::string& kind) {
+    auto& module = device::open_module(kind);
+    record::Provenance provenance;
+    std::string why;
+    provenance.devices = module.list(why);
+    provenance.software = module.software();
+    return {{"provenance", record::to_json(provenance)}, {"why", why}};
 }
 
 }  // namespace
 
 Json Worker::open(const std::string& id) {
     device_ = device::open_device(id);
-    return {{"facts", record::to_json(device_->facts())},
-            {"software", to_json(device::open_module(device_->facts().kind).software())}};
+    record::Provenance provenance;
+    provenance.devices = {device_->facts()};
+    provenance.software = device::open_module(device_->facts().kind).software();
+    return {{"provenance", record::to_json(provenance)}};
 }
 
 Json Worker::measure(const Json& request) {
@@ -92,10 +88,9 @@ Json Worker::measure(const Json& request) {
 
 Json Worker::answer(const Json& request) {
     const auto& what = request.at("do").get_ref<const std::string&>();
-    if (what == "resolve") {
-        return {{"devices", device::resolve_devices(request.at("device").get<std::string>())}};
-    }
-    if (what == "modules") return {{"modules", list_modules()}};
+    if (what == "resolve") return resolve(request.at("device").get<std::string>());
+    if (what == "modules") return list_modules();
+    if (what == "module") return look_into(request.at("kind").get<std::string>());
     if (what == "open") return open(request.at("device").get<std::string>());
     if (what == "measure") return measure(request);
     throw Error("a worker was asked to \"" + what + "\"");

@@ -10,14 +10,14 @@
 namespace assay::suite {
 
 // Requests, as JSON objects:
-//   {"do":"resolve","device":TEXT}    -> {"devices":[id, ...]}
-//   {"do":"modules"}                  ->
-//   {"modules":[{"kind","file","devices":[facts],"why","software":[...]}]}
-//   {"do":"open","device":ID}         -> {"facts":DeviceFacts,"software":[...]}
-//   {"do":"measure","result":RESULT,"protocol":NAME,"limit_s":S,"seed":N}
-//                                     -> {"result":RESULT}
-// RESULT is a record::Result with probe, device and case. What a case can't do becomes a skipped
-// result; an error in it a failed one; UsageError, DeviceLost and Interrupted are thrown.
+//   {"do":"resolve","device":TEXT} -> {"devices":[ID, ...],"passed_over":["KIND: WHY", ...]}
+//   {"do":"modules"}               -> {"modules":[{"kind","file"}, ...]}
+//   {"do":"module","kind":KIND}    -> {"provenance":P,"why":TEXT}    why there is no device, or ""
+//   {"do":"open","device":ID}      -> {"provenance":P}
+//   {"do":"measure","result":RESULT,"protocol":NAME,"limit_s":S,"seed":N} -> {"result":RESULT}
+// P is a record::Provenance of devices and software, RESULT a record::Result with probe, device and
+// case. What a case can't do becomes a skipped result; an error in it a failed one; UsageError,
+// DeviceLost and Interrupted are thrown.
 class Worker {
   public:
     Json answer(const Json& request);

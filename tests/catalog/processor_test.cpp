@@ -20,7 +20,7 @@ std::vector<Processor> shipped() {
 }
 
 record::DeviceFacts x86(std::string vendor, std::string family, std::string model,
-                        std::string name = "", std::string stepping = "") {
+                        std::string name = "", const std::string& stepping = "") {
     record::DeviceFacts facts;
     facts.kind = "cpu";
     facts.vendor = std::move(vendor);
@@ -31,8 +31,8 @@ record::DeviceFacts x86(std::string vendor, std::string family, std::string mode
 }
 
 std::string name_of(const record::DeviceFacts& facts) {
-    static const auto rows = shipped();
-    const auto* row = find_processor(rows, facts);
+    static const auto kRows = shipped();
+    const auto* row = find_processor(kRows, facts);
     return row == nullptr ? "" : row->name;
 }
 

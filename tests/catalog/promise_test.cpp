@@ -30,7 +30,7 @@ record::DeviceFacts xeon(const std::string& model, const std::string& name) {
     facts.name = name;
     facts.vendor = "GenuineIntel";
     facts.compute_units = facts.compute_units_total = 2;
-    facts.features = {"sse4_2",        "avx2",     "fma",      "avx512f",
+    facts.features = {"sse4_2",      "avx2",     "fma",      "avx512f",
                       "avx512_vnni", "amx_bf16", "amx_int8", "avx512_fp16"};
     facts.facts = {{"family", "6"}, {"model", model}, {"packages", "1"}};
     return facts;

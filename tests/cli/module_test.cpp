@@ -1,5 +1,7 @@
 // Modules that can't be loaded, and devices that go wrong while they measure: each costs its own
 // cases only.
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/version.h"
@@ -18,6 +20,9 @@ using Words = std::vector<std::string>;
 const Words kThree{"gemm",     "--shapes", "8x8x8,13x8x8,16x8x8",
                    "--device", "fake:0",   "--protocol",
                    "boost",    "--limit",  "0.2"};
+
+// Modules of the loader's tests, most of which can't be loaded.
+const std::string kUnusable = ASSAY_BINARY_DIR "/tests/device/modules";
 
 class ProgramModules : public Assay {
   protected:
@@ -54,6 +59,7 @@ class ProgramModules : public Assay {
 
 TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
+    expect_failed("segv", "libassay_fake.so");
     expect_failed("abort", "SIGABRT");
 }
 
@@ -81,26 +87,46 @@ TEST_F(ProgramModules, ALibraryThatPrintsCostsNothing) {
 TEST_F(ProgramModules, ThatIsBrokenIsNamed) {
     environment_["ASSAY_MODULE_PATH"] = scratch_.path();
     const auto broken = file("libassay_broken.so", "this is no library\n");
-    const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "broken"});
-    expect_complaint(ended, kExitFailed, broken, "");
-
+    expect_complaint(run({"gemm", "--shapes", "8x8x8", "--device", "broken"}), kExitFailed, broken,
+                     "remove the file");
     const auto info = run({"info"});
+    expect_fine(info);
     EXPECT_THAT(info.out, HasSubstr("module broken: "));
     EXPECT_THAT(info.out, HasSubstr(broken));
 }
 
 TEST_F(ProgramModules, OfAnotherBuildIsNamedWithItsNumber) {
-    const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "old"});
-    expect_complaint(ended, kExitFailed, "libassay_old.so", "");
-    EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi - 1)));
-    EXPECT_THAT(ended.err, HasSubstr(std::to_string(kModuleAbi)));
+    environment_["ASSAY_MODULE_PATH"] = kUnusable;
+    const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "otherabi"});
+    expect_complaint(ended, kExitFailed,
+                     fmt::format("libassay_otherabi.so has ABI {}, this program has {}",
+                                 kModuleAbi + 1, kModuleAbi),
+                     "rebuild the module");
 }
 
 TEST_F(ProgramModules, ThatCannotBeLoadedHideNoOthers) {
+    environment_["ASSAY_MODULE_PATH"] = kUnusable;
     const auto info = run({"info"});
     expect_fine(info);
-    EXPECT_THAT(info.out, HasSubstr("fake:0: a device for tests"));
-    EXPECT_THAT(info.out, HasSubstr("module old: "));
+    EXPECT_THAT(info.out, HasSubstr("fake:0: "));
+    for (const auto* kind : {"nosymbol", "otherabi", "throws"}) {
+        EXPECT_THAT(info.out, HasSubstr(fmt::format("module {}: ", kind)));
+    }
+}
+
+TEST_F(ProgramModules, ThatCrashWhileListedHideNoOthers) {
+    environment_["ASSAY_FAKE_FAULT"] = "list";
+    const auto info = run({"info"});
+    expect_fine(info);
+    EXPECT_THAT(info.out, HasSubstr("module fake: "));
+    EXPECT_THAT(info.out, HasSubstr("SIGABRT"));
+    EXPECT_THAT(info.out, HasSubstr("cpu: "));
+}
+
+TEST_F(ProgramModules, WithoutOneThereIsNoDevice) {
+    environment_["ASSAY_MODULE_PATH"] = scratch_.path();
+    file("libassay_cpu.so", "in the place of the real one\n");
+    expect_complaint(run({"info"}), kExitFailed, "no device found", "ASSAY_MODULE_PATH");
 }
 
 }  // namespace

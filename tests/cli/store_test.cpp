@@ -74,7 +74,8 @@ TEST_F(ProgramStores, APlaceThatCannotBeWrittenIsRefused) {
 }
 
 TEST_F(ProgramStores, AnUnknownSchemeIsAUsageError) {
-    expect_complaint(run(kMemory + Words{"--store", "mysql://host/db"}), kExitUsage, "mysql", "sqlite:PATH");
+    expect_complaint(run(kMemory + Words{"--store", "mysql://host/db"}), kExitUsage, "mysql",
+                     "sqlite:PATH");
 }
 
 TEST_F(ProgramStores, NoneKeepsNothing) {

@@ -198,13 +198,13 @@ record::Run good_machine() {
 }
 
 const std::vector<Machine>& machines() {
-    static const std::vector<Machine> all{{"good", good_machine},
-                                          {"throttled", throttled},
-                                          {"half_memory_channels", half_memory_channels},
-                                          {"wrong_answers", wrong_answers},
-                                          {"unknown_processor", unknown_processor},
-                                          {"everything_skipped", everything_skipped}};
-    return all;
+    static const std::vector<Machine> kAll{{"good", good_machine},
+                                           {"throttled", throttled},
+                                           {"half_memory_channels", half_memory_channels},
+                                           {"wrong_answers", wrong_answers},
+                                           {"unknown_processor", unknown_processor},
+                                           {"everything_skipped", everything_skipped}};
+    return kAll;
 }
 
 record::Result& result_of(record::Run& run, const std::string& probe, const std::string& kind) {

@@ -60,7 +60,22 @@ TEST(VerdictText, ListsDeliveryFindingsAndTheHeadline) {
                                   "leave the machine alone"};
     EXPECT_EQ(verdict_text(verdict, {finding}),
               R"(verdict
-  delivered                 value
+  delivered                                 of the promise  of what the clock allows  at
+  cpu memory copy           12.50  GB/s               50 %                   unknown  op=copy size=1G
+  cpu fp32 matrix product  0.3000  TFLOP/s         unknown                   unknown  m=64
+  memory copy promise: 2 channels of DDR4-1600
+  fp32 matrix product promise: not in the catalog
+
+findings
+  warning [not-steady] 2 cases drift
+      1
+      2
+      3
+      4
+      and 2 more in the JSON
+      do: leave the machine alone
+
+cpu delivers 50 % of its promise
 )");
 }
 

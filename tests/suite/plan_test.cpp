@@ -98,7 +98,7 @@ TEST_F(Suite, AValueOfAnotherTypeIsNamedWithItsPlace) {
 
 TEST_F(Suite, AnOptionWithoutMeaningIsNamedWithItsProbe) {
     expect_bad("name = 's'\n[[probe]]\ncommand = 'gemm'\nlayout = 'nm'\n",
-               "2:3: unknown layout \"nm\"", "nn");
+               "2:1: unknown layout \"nm\"", "nn");
 }
 
 TEST_F(Suite, WithoutANameOrAProbeIsNone) {

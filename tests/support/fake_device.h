@@ -1,0 +1,80 @@
+// A device over host memory, with scripted time and telemetry, for tests of what is above devices.
+//
+// It computes right answers, plainly. As on a GPU nothing runs before a stream is synchronized or
+// an event waited for, so that code which forgets to wait reads garbage; what would wait for ever
+// throws std::logic_error. Time stands still but for advance() and for waiting: each call takes the
+// seconds that the script says.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "work/type.h"
+
+namespace assay::device {
+
+struct FakeScript {
+    // Seconds that call number `call`, counted from 0 over the device's life and starting at
+    // `time`, takes. Matmul, memory and fill calls count.
+    std::function<double(std::size_t call, double time)> seconds = [](std::size_t, double) {
+        return 1e-3;
+    };
+    // Telemetry at `time`; its t is set afterwards.
+    std::function<Reading(double time)> reading = [](double) { return Reading{}; };
+    std::vector<std::string> throttle_reasons;
+
+    std::size_t memory_bytes = std::size_t{1} << 30;
+    std::set<std::string> lacks;              // facilities, by name
+    std::set<work::Type> lacks_types;         // of matrix operands
+    double wrong_by = 0;                      // relative error of every result
+    std::optional<std::size_t> lost_at_call;  // that call loses the device
+};
+
+class FakeDevice final : public Device {
+  public:
+    explicit FakeDevice(record::DeviceFacts facts = fake_facts());
+    ~FakeDevice() override;
+
+    // "fake:0", last-level cache 1 MiB.
+    static record::DeviceFacts fake_facts();
+
+    FakeScript script;  // may be changed at any time
+
+    double now() const { return now_; }                // s
+    void advance(double seconds) { now_ += seconds; }  // the host idles or works
+    std::size_t calls() const { return calls_; }       // queued so far
+
+    const record::DeviceFacts& facts() const override { return facts_; }
+    MemoryState memory() const override;
+    std::unique_ptr<Buffer> allocate(std::size_t bytes, int node = kAnyNode) override;
+    std::unique_ptr<Stream> create_stream() override;
+    std::unique_ptr<Event> create_event() override;
+    Telemetry& telemetry() override { return *telemetry_; }
+    void copy_in(void* to, const void* from_host, std::size_t bytes) override;
+    void copy_out(void* to_host, const void* from, std::size_t bytes) override;
+    Facility* facility(std::string_view name) override;
+
+    // For the fake's own parts.
+    double queue_call(double start, std::function<void()> call);  // when it ends
+    void wait_until(double time);                                 // runs what is queued
+    void give_back(std::size_t bytes) { used_bytes_ -= bytes; }
+
+  private:
+    record::DeviceFacts facts_;
+    double now_ = 100;  // as far from 0 as a real clock is
+    std::size_t calls_ = 0;
+    std::size_t used_bytes_ = 0;
+    bool lost_ = false;
+    std::queue<std::function<void()>> queued_;  // of all streams: in that order each may run
+    std::unique_ptr<Telemetry> telemetry_;
+    std::vector<std::pair<std::string, std::unique_ptr<Facility>>> facilities_;
+};
+
+}  // namespace assay::device

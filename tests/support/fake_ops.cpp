@@ -1,0 +1,137 @@
+#include "support/fake_ops.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "support/fake_stream.h"
+
+namespace assay::device {
+namespace {
+
+void queue(Stream& stream, std::function<void()> work) {
+    dynamic_cast<FakeStream&>(stream).call(std::move(work));
+}
+
+ops::Implementation plain_loops() {
+    ops::Implementation implementation;
+    implementation.library = "fake";
+    implementation.library_version = "1";
+    implementation.algorithm = "plain loops";
+    implementation.path = record::Path::portable;
+    implementation.threads = 1;
+    return implementation;
+}
+
+double gelu(double x) {
+    const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1 + std::tanh(inner));
+}
+
+void multiply(const work::Matmul& p, const ops::MatmulOperands& operands, double factor) {
+    const auto m = static_cast<std::uint64_t>(p.m), n = static_cast<std::uint64_t>(p.n),
+               k = static_cast<std::uint64_t>(p.k);
+    const bool ta = work::a_transposed(p.layout), tb = work::b_transposed(p.layout);
+    auto* c = static_cast<std::byte*>(operands.c);
+    for (std::uint64_t b = 0; b < static_cast<std::uint64_t>(p.batch); ++b) {
+        for (std::uint64_t i = 0; i < m; ++i) {
+            for (std::uint64_t j = 0; j < n; ++j) {
+                double sum = 0;
+                for (std::uint64_t l = 0; l < k; ++l) {
+                    const auto ai = b * m * k + (ta ? l * m + i : i * k + l);
+                    const auto bi = b * k * n + (tb ? j * k + l : l * n + j);
+                    sum += work::load(p.operand, operands.a, ai) *
+                           work::load(p.operand, operands.b, bi);
+                }
+                if (work::has_bias(p.epilogue)) sum += work::load(p.output, operands.bias, j);
+                if (work::has_gelu(p.epilogue)) sum = gelu(sum);
+                const auto ci = b * m * n + i * n + j;
+                work::store(p.output, sum * factor, c + ci * work::size_of(p.output));
+            }
+        }
+    }
+}
+
+class FakePreparedMatmul final : public ops::PreparedMatmul {
+  public:
+    FakePreparedMatmul(const work::Matmul& problem, const FakeScript& script)
+        : problem_(problem), script_(script) {}
+    const ops::Implementation& implementation() const override { return implementation_; }
+    void enqueue(Stream& stream, const ops::MatmulOperands& operands) override {
+        queue(stream, [problem = problem_, operands, &script = script_] {
+            multiply(problem, operands, 1 + script.wrong_by);
+        });
+    }
+
+  private:
+    work::Matmul problem_;
+    const FakeScript& script_;
+    ops::Implementation implementation_ = plain_loops();
+};
+
+class FakePreparedMemory final : public ops::PreparedMemory {
+  public:
+    FakePreparedMemory(const ops::MemoryRequest& request, const FakeScript& script)
+        : request_(request), script_(script) {}
+    const ops::Implementation& implementation() const override { return implementation_; }
+    void enqueue(Stream& stream, const ops::MemoryOperands& operands) override {
+        queue(stream, [this, operands] { run(operands); });
+    }
+    double sum() override { return sum_; }
+
+  private:
+    void run(const ops::MemoryOperands& operands) {
+        const auto* a = static_cast<const float*>(operands.a);
+        const auto* b = static_cast<const float*>(operands.b);
+        auto* c = static_cast<float*>(operands.c);
+        const auto factor = static_cast<float>(1 + script_.wrong_by);
+        double sum = 0;
+        for (std::uint64_t i = 0; i < request_.bytes_per_array / sizeof(float); ++i) {
+            switch (request_.op) {
+                case work::MemoryOp::copy:
+                    c[i] = factor * a[i];
+                    break;
+                case work::MemoryOp::read:
+                    sum += static_cast<double>(factor * a[i]);
+                    break;
+                case work::MemoryOp::write:
+                    c[i] = factor * work::kScalar;
+                    break;
+                case work::MemoryOp::scale:
+                    c[i] = factor * (work::kScalar * a[i]);
+                    break;
+                case work::MemoryOp::add:
+                    c[i] = factor * (a[i] + b[i]);
+                    break;
+                case work::MemoryOp::triad:
+                    c[i] = factor * (a[i] + work::kScalar * b[i]);
+                    break;
+            }
+        }
+        sum_ = sum;
+    }
+
+    ops::MemoryRequest request_;
+    const FakeScript& script_;
+    double sum_ = 0;
+    ops::Implementation implementation_ = plain_loops();
+};
+
+}  // namespace
+
+void FakeFill::enqueue(Stream& stream, const work::FillSpec& spec, work::Type type,
+                       std::uint64_t count, void* out) {
+    queue(stream, [=] { work::fill(spec, type, 0, count, out); });
+}
+
+std::unique_ptr<ops::PreparedMatmul> FakeMatmul::prepare(const work::Matmul& problem) {
+    if (script_.lacks_types.contains(problem.operand)) {
+        throw Unsupported("the fake device has no " + std::string(work::name(problem.operand)));
+    }
+    return std::make_unique<FakePreparedMatmul>(problem, script_);
+}
+
+std::unique_ptr<ops::PreparedMemory> FakeMemory::prepare(const ops::MemoryRequest& request) {
+    return std::make_unique<FakePreparedMemory>(request, script_);
+}
+
+}  // namespace assay::device

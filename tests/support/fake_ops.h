@@ -1,0 +1,35 @@
+// The facilities of the fake device, computed plainly on the host.
+#pragma once
+
+#include "ops/fill.h"
+#include "ops/matmul.h"
+#include "ops/memory.h"
+#include "support/fake_device.h"
+
+namespace assay::device {
+
+class FakeFill final : public ops::Fill {
+  public:
+    void enqueue(Stream& stream, const work::FillSpec& spec, work::Type type, std::uint64_t count,
+                 void* out) override;
+};
+
+class FakeMatmul final : public ops::Matmul {
+  public:
+    explicit FakeMatmul(const FakeScript& script) : script_(script) {}
+    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem) override;
+
+  private:
+    const FakeScript& script_;
+};
+
+class FakeMemory final : public ops::Memory {
+  public:
+    explicit FakeMemory(const FakeScript& script) : script_(script) {}
+    std::unique_ptr<ops::PreparedMemory> prepare(const ops::MemoryRequest& request) override;
+
+  private:
+    const FakeScript& script_;
+};
+
+}  // namespace assay::device
