@@ -1,52 +1,65 @@
 #include "cpu/affinity.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
 namespace assay::cpu {
 namespace {
 
-struct FreeSet {
-    void operator()(cpu_set_t* set) const { CPU_FREE(set); }
-};
-using Set = std::unique_ptr<cpu_set_t, FreeSet>;
-
-// The kernel refuses a set shorter than its own: more processors than this don't exist.
+// The kernel refuses a mask shorter than its own, and has none longer than this.
 constexpr std::size_t kMostCpus = 8192;
-const std::size_t kSetBytes = CPU_ALLOC_SIZE(kMostCpus);
+using Mask = std::array<cpu_set_t, kMostCpus / CPU_SETSIZE>;
 
-Set empty_set() {
-    Set set(CPU_ALLOC(kMostCpus));
-    CPU_ZERO_S(kSetBytes, set.get());
-    return set;
+[[noreturn]] void fail(const char* what) {
+    throw Error(std::string("can't ") + what + " the processor affinity: " + std::strerror(errno));
+}
+
+Mask current() {
+    Mask mask{};
+    if (sched_getaffinity(0, sizeof mask, mask.data()) != 0) fail("read");
+    return mask;
 }
 
 }  // namespace
 
 std::vector<int> thread_affinity() {
-    const Set set = empty_set();
-    if (sched_getaffinity(0, kSetBytes, set.get()) != 0) {
-        throw Error(std::string("can't read the processor affinity: ") + std::strerror(errno));
-    }
+    const Mask mask = current();
     std::vector<int> cpus;
     for (std::size_t cpu = 0; cpu < kMostCpus; ++cpu) {
-        if (CPU_ISSET_S(cpu, kSetBytes, set.get())) cpus.push_back(static_cast<int>(cpu));
+        if (CPU_ISSET_S(cpu, sizeof mask, mask.data())) cpus.push_back(static_cast<int>(cpu));
     }
     return cpus;
 }
 
 void set_thread_affinity(const std::vector<int>& cpus) {
-    const Set set = empty_set();
-    for (int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), kSetBytes, set.get());
-    if (sched_setaffinity(0, kSetBytes, set.get()) != 0) {
-        throw Error(std::string("can't set the processor affinity: ") + std::strerror(errno));
+    Mask mask{};
+    for (const int cpu : cpus) {
+        CPU_SET_S(static_cast<std::size_t>(cpu), sizeof mask, mask.data());
     }
+    if (sched_setaffinity(0, sizeof mask, mask.data()) != 0) fail("set");
+}
+
+struct AffinityScope::Earlier {
+    Mask mask;
+    pid_t thread;  // the scope may end on another thread
+};
+
+AffinityScope::AffinityScope(const std::vector<int>& cpus)
+    : earlier_(std::make_unique<Earlier>(current(), gettid())) {
+    set_thread_affinity(cpus);
+}
+
+AffinityScope::~AffinityScope() {
+    // Fails only where the thread has ended or its processors were taken away: nothing is lost
+    // then.
+    sched_setaffinity(earlier_->thread, sizeof earlier_->mask, earlier_->mask.data());
 }
 
 }  // namespace assay::cpu

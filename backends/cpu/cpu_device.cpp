@@ -24,7 +24,7 @@ std::unique_ptr<device::Buffer> CpuDevice::allocate(std::size_t bytes, int node)
 }
 
 std::unique_ptr<device::Stream> CpuDevice::create_stream() {
-    return std::make_unique<CpuStream>();
+    return std::make_unique<CpuStream>(team_);
 }
 
 std::unique_ptr<device::Event> CpuDevice::create_event() {

@@ -13,7 +13,7 @@
 
 namespace assay::cpu {
 
-// Belongs to the thread that opens it, which is pinned to the first core while it lives.
+// One thread at a time may use it.
 class CpuDevice : public device::Device {
   public:
     CpuDevice();

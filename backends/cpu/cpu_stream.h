@@ -1,4 +1,5 @@
-// Streams, events and graphs of a device that runs every call at once, on the calling thread.
+// Streams, events and graphs of a device that runs every call at once, on the calling thread. That
+// thread is pinned to its core from the first call, or the first event, until it synchronizes.
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/thread_team.h"
 #include "device/device.h"
 
 namespace assay::cpu {
@@ -25,6 +27,11 @@ class CpuStream : public device::Stream {
   public:
     using Call = std::function<void()>;
 
+    explicit CpuStream(ThreadTeam& team) : team_(team) {}
+    ~CpuStream() override { team_.unpin(); }
+    CpuStream(const CpuStream&) = delete;
+    CpuStream& operator=(const CpuStream&) = delete;
+
     // The stream behind an op's argument. Throws Error when it is another device's.
     static CpuStream& of(device::Stream& stream);
 
@@ -34,6 +41,7 @@ class CpuStream : public device::Stream {
         if (captured_ != nullptr) {
             captured_->emplace_back(std::forward<F>(call));
         } else {
+            team_.pin();
             call();
         }
     }
@@ -44,9 +52,10 @@ class CpuStream : public device::Stream {
     void release() override {}
     // Throws Error inside another capture.
     std::unique_ptr<device::Graph> capture(const std::function<void()>& work) override;
-    void synchronize() override {}  // a call that fails throws where it is enqueued
+    void synchronize() override { team_.unpin(); }  // a call that fails throws from enqueue()
 
   private:
+    ThreadTeam& team_;
     std::vector<Call>* captured_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <dnnl.h>
 
 #include "base/error.h"
+#include "cpu/affinity.h"
 #include "cpu/openmp.h"
 #include "cpu/shared_library.h"
 
@@ -32,12 +33,15 @@ struct Api {
     ASSAY_DNNL_FUNCTIONS(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
     int (*omp_get_max_threads)() = nullptr;
+    // What `#pragma omp parallel` calls (libgomp's ABI, which libomp has too).
+    void (*gomp_parallel)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
 
     explicit Api(const SharedLibrary& library) {
 #define ASSAY_BIND(name) library.bind(name, "dnnl_" #name);
         ASSAY_DNNL_FUNCTIONS(ASSAY_BIND)
 #undef ASSAY_BIND
         library.bind(omp_get_max_threads, "omp_get_max_threads");
+        library.bind(gomp_parallel, "GOMP_parallel");
     }
 };
 
@@ -212,14 +216,26 @@ class Product : public OneDnnMatmul {
     std::uint64_t scratchpad_bytes_ = 0;
 };
 
+// Where the thread that loads libgomp must be allowed to run: it drops all other places.
+std::vector<int> cpus_of(const std::vector<Core>& cores) {
+    std::vector<int> cpus;
+    for (const Core& core : cores) cpus.push_back(core.cpus.front());
+    return cpus;
+}
+
 class Library : public OneDnn {
   public:
     explicit Library(const std::vector<Core>& cores)
-        : environment_(std::in_place, cores),
+        : affinity_(std::in_place, cpus_of(cores)),
+          environment_(std::in_place, cores),
           library_("ASSAY_LIB_DNNL", "libdnnl.so.2"),
           api_(library_) {
         note_ = environment_->note();
         environment_.reset();  // libgomp has read it
+        // Threads that libgomp doesn't place, because the user said so or it was loaded before,
+        // keep the affinity of the thread that starts them: it starts them now.
+        api_.gomp_parallel([](void*) {}, nullptr, 0, 0);
+        affinity_.reset();
         const dnnl_version_t* v = api_.version();
         version_ = std::to_string(v->major) + '.' + std::to_string(v->minor) + '.' +
                    std::to_string(v->patch);
@@ -259,7 +275,9 @@ class Library : public OneDnn {
     }
 
   private:
-    std::optional<OpenMpEnvironment> environment_;  // before the library: it holds while that loads
+    // Before the library, since they hold while that loads.
+    std::optional<AffinityScope> affinity_;
+    std::optional<OpenMpEnvironment> environment_;
     SharedLibrary library_;
     Api api_;
     std::string version_, note_;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cpu/affinity.h"
 
 namespace assay::cpu {
 namespace {
@@ -31,17 +30,15 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
 
 }  // namespace
 
-ThreadTeam::ThreadTeam(std::vector<Core> cores)
-    : cores_(std::move(cores)), earlier_affinity_(thread_affinity()) {
+ThreadTeam::ThreadTeam(std::vector<Core> cores) : cores_(std::move(cores)) {
     if (cores_.empty()) throw Error("this process may use no core of the topology");
     try {
-        set_thread_affinity(cores_[0].cpus);
         for (std::size_t member = 1; member < cores_.size(); ++member) {
             threads_.emplace_back([this, member] { work_loop(member); });
         }
-        // Pins every member, and tells when one can't be.
+        // Pins every member for good, and tells when one can't be.
         run([this](int index, int) {
-            set_thread_affinity(cores_[static_cast<std::size_t>(index)].cpus);
+            if (index > 0) set_thread_affinity(cores_[static_cast<std::size_t>(index)].cpus);
         });
     } catch (const std::system_error& error) {
         stop();
@@ -62,11 +59,14 @@ void ThreadTeam::stop() {
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
     for (std::thread& thread : threads_) thread.join();
-    try {
-        set_thread_affinity(earlier_affinity_);
-    } catch (const Error&) {
-        // The mask shrank meanwhile; the kernel has moved this thread already.
-    }
+}
+
+void ThreadTeam::pin() {
+    if (!pinned_) pinned_.emplace(cores_[0].cpus);
+}
+
+void ThreadTeam::unpin() {
+    pinned_.reset();
 }
 
 int ThreadTeam::size(int node) const {
@@ -78,6 +78,8 @@ int ThreadTeam::size(int node) const {
 void ThreadTeam::run(const Work& work, int node) {
     const int count = size(node);
     if (count == 0) throw Unsupported("NUMA node " + std::to_string(node) + " has no usable core");
+    std::optional<AffinityScope> pinned_here;
+    if (!pinned_) pinned_here.emplace(cores_[0].cpus);
     work_ = &work;
     node_ = node;
     count_ = count;

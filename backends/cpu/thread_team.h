@@ -6,16 +6,19 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "cpu/affinity.h"
 #include "cpu/topology.h"
 #include "device/device.h"
 
 namespace assay::cpu {
 
-// The thread that makes the team is its first member: it is pinned to the first core until the
-// team is destroyed, then gets its earlier affinity back. Only that thread may call run().
+// The caller is the first member. It is pinned to the first core while it works, and not longer
+// than it must be: processes and threads that it starts would inherit that. One thread at a time
+// may use a team.
 class ThreadTeam {
   public:
     using Work = std::function<void(int index, int count)>;
@@ -30,6 +33,10 @@ class ThreadTeam {
     const std::vector<Core>& cores() const { return cores_; }
     int size(int node = device::kAnyNode) const;
 
+    // Pins the caller until unpin(), so that the calls between them needn't. Idempotent.
+    void pin();
+    void unpin();
+
     // Runs work(0..count-1, count), one on each core of `node`, and returns when all are done.
     // Rethrows the first exception. Throws Unsupported when the node has no core.
     void run(const Work& work, int node = device::kAnyNode);
@@ -40,8 +47,8 @@ class ThreadTeam {
     void stop();
 
     std::vector<Core> cores_;
-    std::vector<int> earlier_affinity_;
-    std::vector<std::thread> threads_;  // members 1, 2, ...
+    std::optional<AffinityScope> pinned_;  // the caller
+    std::vector<std::thread> threads_;     // members 1, 2, ...
 
     // Written by run() before it opens a round, read by the members of that round.
     const Work* work_ = nullptr;

@@ -5,12 +5,21 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "cpu/affinity.h"
 
 namespace assay::cpu {
 namespace {
 
-TEST(CpuStream, RunsCallsAtOnceAndInOrder) {
-    CpuStream stream;
+class Streams : public testing::Test {
+  protected:
+    ThreadTeam team_{{Core{{thread_affinity().front()}, 0}}};
+};
+class CpuStreams : public Streams {};
+class CpuGraphs : public Streams {};
+class CpuEvents : public Streams {};
+
+TEST_F(CpuStreams, RunsCallsAtOnceAndInOrder) {
+    CpuStream stream(team_);
     std::string order;
     stream.hold();
     stream.enqueue([&] { order += 'a'; });
@@ -21,14 +30,28 @@ TEST(CpuStream, RunsCallsAtOnceAndInOrder) {
     EXPECT_EQ(order, "ab");
 }
 
-TEST(CpuStream, ErrorsComeFromTheCallItself) {
-    CpuStream stream;
+TEST_F(CpuStreams, PinTheCallerUntilItSynchronizes) {
+    const auto before = thread_affinity();
+    CpuStream stream(team_);
+    stream.enqueue([&] { EXPECT_EQ(thread_affinity(), team_.cores()[0].cpus); });
+    EXPECT_EQ(thread_affinity(), team_.cores()[0].cpus);
+    stream.synchronize();
+    EXPECT_EQ(thread_affinity(), before) << "what this thread starts now may use every processor";
+    CpuEvent start;
+    stream.record(start);
+    EXPECT_EQ(thread_affinity(), team_.cores()[0].cpus) << "pinning isn't timed";
+    stream.synchronize();
+    EXPECT_EQ(thread_affinity(), before);
+}
+
+TEST_F(CpuStreams, ErrorsComeFromTheCallItself) {
+    CpuStream stream(team_);
     EXPECT_THROW(stream.enqueue([] { throw Unsupported("planted"); }), Unsupported);
     EXPECT_NO_THROW(stream.synchronize());
 }
 
-TEST(CpuGraph, RunsOnlyWhenLaunchedAndEachTime) {
-    CpuStream stream;
+TEST_F(CpuGraphs, RunsOnlyWhenLaunchedAndEachTime) {
+    CpuStream stream(team_);
     int calls = 0;
     const auto graph = stream.capture([&] {
         stream.enqueue([&] { ++calls; });
@@ -41,8 +64,8 @@ TEST(CpuGraph, RunsOnlyWhenLaunchedAndEachTime) {
     EXPECT_EQ(calls, 110);
 }
 
-TEST(CpuGraph, ALaunchInsideACaptureIsRecordedToo) {
-    CpuStream stream;
+TEST_F(CpuGraphs, ALaunchInsideACaptureIsRecordedToo) {
+    CpuStream stream(team_);
     int calls = 0;
     auto inner = stream.capture([&] { stream.enqueue([&] { ++calls; }); });
     const auto outer = stream.capture([&] {
@@ -55,8 +78,8 @@ TEST(CpuGraph, ALaunchInsideACaptureIsRecordedToo) {
     EXPECT_EQ(calls, 2);
 }
 
-TEST(CpuGraph, AFailedCaptureLeavesTheStreamUsable) {
-    CpuStream stream;
+TEST_F(CpuGraphs, AFailedCaptureLeavesTheStreamUsable) {
+    CpuStream stream(team_);
     EXPECT_THROW(stream.capture([] { throw Unsupported("planted"); }), Unsupported);
     bool nested_refused = false;
     EXPECT_THROW(stream.capture([&] {
@@ -70,8 +93,8 @@ TEST(CpuGraph, AFailedCaptureLeavesTheStreamUsable) {
     EXPECT_EQ(calls, 1);
 }
 
-TEST(CpuEvent, TellsTheTimeBetween) {
-    CpuStream stream;
+TEST_F(CpuEvents, TellsTheTimeBetween) {
+    CpuStream stream(team_);
     CpuEvent start;
     CpuEvent end;
     EXPECT_THROW(end.seconds_since(start), Error) << "a new event has no time";
@@ -84,8 +107,8 @@ TEST(CpuEvent, TellsTheTimeBetween) {
     EXPECT_LE(start.seconds_since(end), 0);
 }
 
-TEST(CpuEvent, RecordedInAGraphItIsReachedAtEachLaunch) {
-    CpuStream stream;
+TEST_F(CpuEvents, RecordedInAGraphItIsReachedAtEachLaunch) {
+    CpuStream stream(team_);
     CpuEvent event;
     CpuEvent later;
     const auto graph = stream.capture([&] { stream.record(event); });

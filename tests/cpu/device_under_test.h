@@ -1,4 +1,4 @@
-// One device for the tests that need a whole one: opening it costs time, and pins this thread.
+// One device for the tests that need a whole one: opening it costs time.
 #pragma once
 
 #include "cpu/cpu_device.h"

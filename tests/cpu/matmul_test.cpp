@@ -2,13 +2,22 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "cpu/affinity.h"
+#include "cpu/cpu_device.h"
+#include "cpu/facts.h"
+#include "cpu/openmp.h"
+#include "cpu/sysfs.h"
 #include "device_under_test.h"
 
 namespace assay::cpu {
@@ -111,6 +120,17 @@ void check(const work::Matmul& p) {
     }
 }
 
+// Threads of this process, other than this one, that may run on one processor only, by processor.
+std::map<std::string, int> pinned_threads() {
+    std::map<std::string, int> count;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        if (task.path().filename() == std::to_string(gettid())) continue;
+        const auto status = read_text(task.path() / "status").value_or("");
+        ++count[field_of(status, "Cpus_allowed_list").value_or("")];
+    }
+    return count;
+}
+
 class Products : public testing::TestWithParam<Types> {};
 
 TEST_P(Products, MatchTheReferenceInEveryLayoutAndEpilogue) {
@@ -160,6 +180,38 @@ TEST(CpuMatmul, NamesLibraryAlgorithmAndPath) {
     EXPECT_THAT(how.library_version, testing::StartsWith("2."));
     EXPECT_EQ(how.path, record::Path::fast);
     EXPECT_GE(how.threads, 1);
+}
+
+// What is pinned where after a product was prepared by a pinned thread, and run.
+bool every_core_is_used_and_the_affinity_left() {
+    for (const auto& [name, value] : openmp_settings({})) unsetenv(name.c_str());
+    const auto before = thread_affinity();
+    const auto cores = usable_cores(Topology());
+    std::map<std::string, int> expected;  // one thread of the team's and one of libgomp's
+    for (std::size_t i = 1; i < cores.size(); ++i) {
+        expected[std::to_string(cores[i].cpus.front())] = 2;
+    }
+    CpuDevice cpu;
+    device::Device& device = cpu;
+    const auto buffer = device.allocate(std::size_t{3} * 256 * 256 * 4);
+    auto* c = static_cast<float*>(buffer->data());
+    const auto stream = device.create_stream();
+    const auto event = device.create_event();
+    stream->record(*event);
+    const auto product = device.need<ops::Matmul>().prepare({.m = 256, .n = 256, .k = 256});
+    product->enqueue(*stream, {c + 65536, c + 131072, nullptr, c});
+    stream->synchronize();
+    return pinned_threads() == expected &&
+           product->implementation().threads == device.facts().compute_units &&
+           thread_affinity() == before;
+}
+
+// libgomp keeps the places it may use from the thread that loads it: a pinned one would leave it a
+// single core. In a fresh process: in this one the library may be open already.
+TEST(CpuMatmul, UsesEveryCoreAndLeavesTheCallersAffinity) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(std::exit(every_core_is_used_and_the_affinity_left() ? 0 : 1),
+                testing::ExitedWithCode(0), "");
 }
 
 TEST(CpuMatmul, RunsInAGraph) {

@@ -31,15 +31,21 @@ TEST(ThreadTeam, RunsOneMemberOnEachCore) {
     for (std::size_t i = 0; i < cores.size(); ++i) EXPECT_EQ(ran_on[i], cores[i].cpus.front());
 }
 
-TEST(ThreadTeam, PinsItsMakerAndGivesItsAffinityBack) {
-    std::thread([] {
-        const auto before = thread_affinity();
-        {
-            const ThreadTeam team(cores_here());
-            EXPECT_THAT(thread_affinity(), testing::ElementsAre(team.cores()[0].cpus.front()));
-        }
-        EXPECT_EQ(thread_affinity(), before);
-    }).join();
+TEST(ThreadTeam, GivesItsCallerTheEarlierAffinityBack) {
+    const auto before = thread_affinity();
+    ThreadTeam team(cores_here());
+    EXPECT_EQ(thread_affinity(), before);
+    team.run([&](int index, int) {
+        const auto& core = team.cores()[static_cast<std::size_t>(index)];
+        EXPECT_EQ(thread_affinity(), core.cpus);
+    });
+    EXPECT_EQ(thread_affinity(), before);
+    team.pin();
+    team.pin();
+    team.run([](int, int) {});
+    EXPECT_EQ(thread_affinity(), team.cores()[0].cpus);
+    team.unpin();
+    EXPECT_EQ(thread_affinity(), before);
 }
 
 TEST(ThreadTeam, WorksOnASingleCore) {
