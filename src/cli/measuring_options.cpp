@@ -104,7 +104,8 @@ void explain(const record::Run& run, const Keeper& keeper) {
     const auto failed =
         std::ranges::count(run.results, record::Status::failed, &record::Result::status);
     if (run.state == record::RunState::interrupted) {
-        complain(fmt::format("interrupted with {} cases measured", run.results.size()),
+        complain(fmt::format("interrupted with {} {} measured", run.results.size(),
+                             run.results.size() == 1 ? "case" : "cases"),
                  fmt::format("they are run {} in {}", run.id, keeper.place()));
     } else if (failed > 0) {
         const auto& result = first(record::Status::failed);

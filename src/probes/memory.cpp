@@ -1,5 +1,7 @@
 #include "probes/memory.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -34,7 +36,10 @@ Nodes parse_nodes(const std::string& text) {
 
 std::vector<std::string> node_pairs(const std::string& numa, const record::DeviceFacts& facts) {
     if (numa == "local") return {"local"};
-    if (numa != "all") throw UsageError("--numa \"" + numa + "\" is neither local nor all");
+    if (numa != "all") {
+        static const std::array<std::string, 2> known{"local", "all"};
+        throw_unknown("numa choice", numa, known);
+    }
     std::vector<std::string> pairs;
     for (const auto& from : facts.nodes) {
         if (from.cores == 0) continue;  // memory only

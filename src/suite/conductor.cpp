@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "crew/crew.h"
 #include "measure/protocol.h"
@@ -38,12 +39,12 @@ Conductor::Conductor(Settings settings, Progress& progress)
         settings_.in_process ? in_process_executor() : child_executor(settings_.program, "worker");
 }
 
-std::vector<std::string> Conductor::resolve() {
+std::vector<std::string> Conductor::resolve(record::Run& run) {
     const Json reply =
         executor_->ask({{"do", "resolve"}, {"device", settings_.device}}, kRequestSlack);
-    for (const auto& why : reply.at("passed_over")) {
-        progress_.note("passed over " + why.get<std::string>());
-    }
+    const auto passed_over = reply.at("passed_over").get<std::vector<std::string>>();
+    for (const auto& why : passed_over) progress_.note("passed over " + why);
+    if (!passed_over.empty()) run.provenance.settings["passed over"] = join(passed_over, "; ");
     return reply.at("devices").get<std::vector<std::string>>();
 }
 
@@ -148,7 +149,7 @@ void Conductor::run(const Plan& plan, record::Run& run, const std::function<void
     std::vector<std::vector<Task>> tasks;
     double weight = 0;
     try {
-        for (const auto& id : resolve()) {
+        for (const auto& id : resolve(run)) {
             tasks.push_back(tasks_of(plan, open(id, run)));
             weight += 1;
         }

@@ -42,7 +42,7 @@ class Conductor {
         double weight = 1;
     };
 
-    std::vector<std::string> resolve();
+    std::vector<std::string> resolve(record::Run& run);
     record::DeviceFacts open(const std::string& id, record::Run& run);
     std::vector<Task> tasks_of(const Plan& plan, const record::DeviceFacts& facts) const;
     void measure(std::vector<Task>& tasks, double budget_s, record::Run& run,

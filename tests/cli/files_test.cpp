@@ -39,14 +39,14 @@ TEST_F(ProgramFiles, ASuiteThatIsMalformedIsNamedByLineAndColumn) {
     expect_bad(suite, "name = 7\n", "1:8", "a text in quotes", "suite file");
     expect_bad(suite, "name = 's'\n[[probe]]\ncommand = 'gem'\n", "3:11", "unknown probe \"gem\"",
                "gemm");
-    expect_bad(suite, "name = 's'\n[[probe]]\nweight = 1\n", "2:3", "a [[probe]] needs a command",
+    expect_bad(suite, "name = 's'\n[[probe]]\nweight = 1\n", "2:1", "a [[probe]] needs a command",
                "suite file");
     expect_bad(suite, head + "shaeps = '64x64x64'\n", "4:10", "unknown option \"shaeps\"",
                "shapes");
     expect_bad(suite, head + "weight = -1\n", "4:10", "a number above 0", "suite file");
     expect_bad(suite, head + "expected = 'yes'\n", "4:12", "true or false", "suite file");
     expect_bad(suite, head + "shapes = { m = 1 }\n", "4:10", "a text, a number or a list", "");
-    expect_bad(suite, head + "dtype = ['fp32', 'fp31']\n", "2:3", "unknown type \"fp31\"", "fp32");
+    expect_bad(suite, head + "dtype = ['fp32', 'fp31']\n", "2:1", "unknown type \"fp31\"", "fp32");
 }
 
 TEST_F(ProgramFiles, ASuiteWithoutContentIsNamed) {
@@ -67,7 +67,7 @@ TEST_F(ProgramFiles, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 2147483648\n", "4:5", "k is 2147483648", "");
     expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\nk = 64\no = 1\n", "5:5", "unknown key \"o\"",
                "");
-    expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\n", "1:3", "shape has no k", "");
+    expect_bad(shapes, "[[shape]]\nm = 64\nn = 64\n", "1:1", "shape has no k", "");
 }
 
 TEST_F(ProgramFiles, AShapeFileIsMeasured) {

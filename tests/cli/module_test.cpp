@@ -95,6 +95,17 @@ TEST_F(ProgramModules, ThatIsBrokenIsNamed) {
     EXPECT_THAT(info.out, HasSubstr(broken));
 }
 
+TEST_F(ProgramModules, ThatIsBrokenIsNotPassedOverInSilence) {
+    environment_["ASSAY_MODULE_PATH"] = scratch_.path();
+    file("libassay_broken.so", "this is no library\n");
+    const auto ended = run({"memory", "--size", "32K", "--op", "copy", "--protocol", "boost",
+                            "--limit", "0.3", "--device", "best"});
+    expect_fine(ended);
+    EXPECT_THAT(ended.err, HasSubstr("passed over broken: "));
+    EXPECT_EQ(stored().results.at(0).device, "cpu");
+    EXPECT_THAT(stored().provenance.settings.at("passed over"), HasSubstr("broken: "));
+}
+
 TEST_F(ProgramModules, OfAnotherBuildIsNamedWithItsNumber) {
     environment_["ASSAY_MODULE_PATH"] = kUnusable;
     const auto ended = run({"gemm", "--shapes", "8x8x8", "--device", "otherabi"});

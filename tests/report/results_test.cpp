@@ -9,9 +9,9 @@ namespace {
 TEST(ResultsTable, ShowsEveryResultByProbe) {
     EXPECT_EQ(results_table(sample_run()),
               R"(memory on cpu
-  case             protocol  metric     value        95 %        n   MHz  path
-  op=copy size=1M  boost     bandwidth  12.35  GB/s  ±0.51 %   120  2600  portable
-  op=copy size=1G  boost     bandwidth  8.000  GB/s  ±5 % ?    120        portable
+  case             protocol  metric     value        95 %       n   MHz  path
+  op=copy size=1M  boost     bandwidth  12.35  GB/s  ±0.51 %  120  2600  portable
+  op=copy size=1G  boost     bandwidth  8.000  GB/s  ±5 % ?   120        portable
   skipped op=copy size=64T: 2 arrays of 64T need 128 TiB, and "5 GiB" are free
 
 gemm on cpu
@@ -44,6 +44,15 @@ TEST(ResultsTable, ShowsATimeWhereItIsAllThereIs) {
     run.results[0].metrics[0].name = "time";
     run.results[0].metrics[0].unit = "s";
     EXPECT_THAT(results_table(run), testing::HasSubstr("time    1.50 ms"));
+}
+
+TEST(ResultsTable, GivesNoIntervalToTooFewSamples) {
+    record::Run run;
+    run.results = {result_of("memory", "1")};
+    run.results[0].metrics = {bandwidth(8, 0)};
+    run.results[0].metrics[0].n = 1;
+    run.results[0].metrics[0].trustworthy = false;
+    EXPECT_THAT(results_table(run), testing::HasSubstr("8.000  GB/s  ?     1\n"));
 }
 
 TEST(VerdictText, ListsDeliveryFindingsAndTheHeadline) {
