@@ -6,7 +6,7 @@ build_packages=(
     libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
     libsqlite3-dev libssl-dev
     libdnnl-dev libhwloc-dev
-    libgtest-dev libgmock-dev libbenchmark-dev # small, and one build folder serves ./run and ./test
+    libgtest-dev libgmock-dev # small, and one build folder serves ./run and ./test
 )
 
 # The system decides which clang its packages offer. Formatting and lint rules differ from version to
@@ -18,7 +18,7 @@ case "$ID-${VERSION_ID:-}" in
     *) for clang in 16 19 18 17; do command -v "clang++-$clang" >/dev/null && break; done ;;
 esac
 test_packages=(
-    git sqlite3
+    git sqlite3 locales python3-jsonschema
     "clang-$clang" "libclang-rt-$clang-dev" "clang-format-$clang" "clang-tidy-$clang"
     python3-numpy libopenblas0-pthread # peers, to be compared with; and torch, which Ubuntu 24.04 lacks
 )
