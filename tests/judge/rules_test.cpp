@@ -309,7 +309,9 @@ TEST(NoTelemetry, SaysOnceWhyClockAndPowerAreMissing) {
         result.conditions.power_w.reset();
         result.conditions.power_source = "unavailable: no RAPL";
     }
-    expect_only(run, "no-telemetry", Severity::note, "cpu power: unavailable: no RAPL (7 cases)");
+    expect_only(run, "no-telemetry", Severity::note,
+                "power of cpu: unavailable: no RAPL (7 cases)");
+    EXPECT_EQ(findings_in(run)[0].message, "power can't be read");
 }
 
 TEST(Findings, OfManyCasesShowTenAndCountTheRest) {
