@@ -45,12 +45,13 @@ constexpr std::array<const char*, 1> kSteps = {R"(
 
 // The version of the file; throws when it is no store of ours, or a newer one.
 std::size_t version_of(Database& database, std::size_t newest) {
-    const auto application = database.integer("PRAGMA application_id");
+    // The mark last: another process may be making a store of an empty file meanwhile, and then
+    // what was read before is too old, never too new.
+    const auto tables = database.integer("SELECT count(*) FROM sqlite_schema");
     const auto version = database.integer("PRAGMA user_version");
+    const auto application = database.integer("PRAGMA application_id");
     if (application != kApplicationId) {
-        const bool empty = application == 0 && version == 0 &&
-                           database.integer("SELECT count(*) FROM sqlite_schema") == 0;
-        if (empty) return 0;
+        if (application == 0 && version == 0 && tables == 0) return 0;
         throw Error(
             fmt::format("store {}: this is another program's database", database.path().string()),
             "choose another place with --store");

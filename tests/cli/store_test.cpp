@@ -94,11 +94,14 @@ TEST_F(ProgramStores, TheDefaultKeepsEachRun) {
     EXPECT_FALSE(last.results[0].launches.at(0).samples.at("time").values.empty());
 }
 
-TEST_F(ProgramStores, TwoRunsAtOnceBothKeepTheirs) {
-    auto other = std::async(std::launch::async, [&] { return run(kMemory); });
-    expect_fine(run(kMemory));
-    expect_fine(other.get());
-    ASSERT_EQ(store()->runs().size(), 2u);
+TEST_F(ProgramStores, RunsThatStartTogetherAllKeepTheirs) {
+    constexpr std::size_t kRuns = 4;
+    std::vector<std::future<Ended>> runs;
+    for (std::size_t i = 0; i < kRuns; ++i) {
+        runs.push_back(std::async(std::launch::async, [&] { return run(kMemory); }));
+    }
+    for (auto& one : runs) expect_fine(one.get());
+    ASSERT_EQ(store()->runs().size(), kRuns);
     for (const auto& head : store()->runs()) EXPECT_EQ(head.results, 1u);
 }
 

@@ -20,7 +20,7 @@ record::Run machine() {
     facts.compute_units_total = 8;
     facts.memory_bytes = std::uint64_t{3} << 30;
     facts.caches = {{1, 49152, 2}, {3, 1 << 20, 1}};
-    facts.max_clock_source = "no cpufreq";
+    facts.max_clock_source = "unavailable: no cpufreq";
     facts.facts["memory_channels_source"] = "unreadable";
     run.provenance.software = {{"oneDNN", "2.6.3", "/lib/libdnnl.so.2", "stable"}};
     run.provenance.settings["OMP_NUM_THREADS"] = "2";
@@ -47,7 +47,7 @@ TEST(Inventory, TellsWhatTheMachineIs) {
 
 TEST(Inventory, SaysWhyAFactIsUnknown) {
     const auto text = squeezed(inventory_text(machine()));
-    EXPECT_THAT(text, HasSubstr("highest clock unknown: no cpufreq\n"));
+    EXPECT_THAT(text, HasSubstr("highest clock unavailable: no cpufreq\n"));
     EXPECT_THAT(text, HasSubstr("in the catalog no\n"));
 }
 

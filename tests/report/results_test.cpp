@@ -72,8 +72,8 @@ TEST(VerdictText, ListsDeliveryFindingsAndTheHeadline) {
   delivered                                 of the promise  of what the clock allows  at
   cpu memory copy           12.50  GB/s               50 %                   unknown  op=copy size=1G
   cpu fp32 matrix product  0.3000  TFLOP/s         unknown                   unknown  m=64
-  memory copy promise: 2 channels of DDR4-1600
-  fp32 matrix product promise: not in the catalog
+  promise of memory copy: 2 channels of DDR4-1600
+  promise of fp32 matrix product: unknown: not in the catalog
 
 findings
   warning [not-steady] 2 cases drift

@@ -91,6 +91,8 @@ pid_t start(const Program& program, const Pipe& in, const Pipe& out, const Pipe&
                                            O_WRONLY, 0);
     }
     ::posix_spawn_file_actions_adddup2(&actions.files, err.write_end(), STDERR_FILENO);
+    // A test runner hands down more than a shell does.
+    ::posix_spawn_file_actions_addclosefrom_np(&actions.files, STDERR_FILENO + 1);
 
     auto argv = program.argv;
     std::vector<std::string> environment;
