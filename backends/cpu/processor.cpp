@@ -110,7 +110,6 @@ std::map<std::string, std::string> read_settings(const fs::path& root) {
     if (const auto text = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")) {
         settings["transparent_hugepage"] = chosen(*text);
     }
-    set("numa_balancing", read_text(root / "proc/sys/kernel/numa_balancing"));
     return settings;
 }
 

@@ -27,8 +27,8 @@ struct MaxClock {
 MaxClock read_max_clock(const std::filesystem::path& root, std::optional<double> cpuid_mhz);
 std::optional<double> cpuid_max_mhz();
 
-// Settings that can change a number: governor, frequency_driver, turbo, transparent_hugepage,
-// numa_balancing. Those that can't be read are left out.
+// Settings that can change a number: governor, frequency_driver, turbo, transparent_hugepage. Those
+// that can't be read are left out.
 std::map<std::string, std::string> read_settings(const std::filesystem::path& root = "/");
 
 }  // namespace assay::cpu
