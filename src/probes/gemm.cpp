@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "measure/summary.h"
 #include "ops/matmul.h"
+#include "probes/cache_clearer.h"
 #include "probes/gemm_methods.h"
 #include "probes/gemm_sweep.h"
 #include "probes/matmul_check.h"
@@ -44,7 +45,12 @@ void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& resul
     result.checks.push_back(check_matmul(bench.device, matmul, operands.set(0), bench.seed));
     if (!result.checks.back().passed) return;  // a wrong answer has no speed
 
-    const auto subject = rotating_subject("matmul", bench.device, *prepared, operands);
+    std::function<void()> clear;  // held by the subject, which runs it between samples
+    if (bench.protocol.clear_between && matmul.cache == CacheState::cold) {
+        clear = [clearer = std::make_shared<CacheClearer>(bench.device)] { (*clearer)(); };
+    }
+    const auto subject =
+        rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
     // Once more: what was right before the load may be wrong under it.
     prepared->enqueue(*stream, operands.set(0));
@@ -106,7 +112,7 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     if (!sweep.empty() && !methods.empty()) {
         throw UsageError("--sweep and --as can't be combined", "run them one after the other");
     }
-    if (!sweep.empty()) parse_sweep(sweep);
+    const auto swept = sweep.empty() ? Sweep{} : parse_sweep(sweep);
     if (!methods.empty()) parse_methods(methods);
 
     std::vector<record::Case> cases;
@@ -128,6 +134,9 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
                                 layout,
                                 epilogue};
                             work::validate(matmul.problem);
+                            if (!sweep.empty()) {
+                                work::validate(swept.at(matmul.problem, swept.sizes.back()));
+                            }
                             matmul.inputs = distribution;
                             matmul.cache = cache;
                             matmul.layer = shape.layer;

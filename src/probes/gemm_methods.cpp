@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/interrupt.h"
 #include "base/range.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "measure/summary.h"
-#include "ops/memory.h"
+#include "probes/cache_clearer.h"
 #include "probes/matmul_check.h"
 #include "probes/matmul_operands.h"
 #include "probes/sampled.h"
@@ -56,40 +59,43 @@ constexpr std::array kMethods{
                  .reduction = Reduction::best},
 };
 
-constexpr std::size_t kClearBytes = std::size_t{256} << 20;
 constexpr std::size_t kWindow = 10;  // honest samples in a window
 constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 25;
+// The methods' numbers of calls are given, so a long call can't be told to take less.
+constexpr double kLongestRounds_s = 120;
 
-// Writes 256 MiB through the caches, as a memset does.
-class CacheClearer {
-  public:
-    explicit CacheClearer(device::Device& device)
-        : buffer_(device.allocate(kClearBytes)),
-          stream_(device.create_stream()),
-          write_(device.need<ops::Memory>().prepare(
-              {work::MemoryOp::write, kClearBytes, true, device::kAnyNode})) {}
-
-    void operator()() {
-        write_->enqueue(*stream_, {nullptr, nullptr, buffer_->data()});
-        stream_->synchronize();
-    }
-
-  private:
-    std::unique_ptr<device::Buffer> buffer_;
-    std::unique_ptr<device::Stream> stream_;
-    std::unique_ptr<ops::PreparedMemory> write_;
+struct CallCount {
+    std::size_t warmup, timed;
 };
 
-// Seconds of one call, as the method would report them.
-double time_as(const TimingMethod& method, measure::Subject& subject, double seconds_per_call) {
+CallCount call_count(const TimingMethod& method, double seconds_per_call) {
     const auto count = [&](int calls, double seconds) {
         if (calls > 0) return static_cast<std::size_t>(calls);
         return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / seconds_per_call));
     };
-    std::vector<double> times(count(method.warmup_calls, method.warmup_s));
+    return {count(method.warmup_calls, method.warmup_s), count(method.calls, method.timed_s)};
+}
+
+void require_affordable(const std::vector<const TimingMethod*>& methods, double seconds_per_call) {
+    double seconds = 0;
+    for (const auto* method : methods) {
+        const auto count = call_count(*method, seconds_per_call);
+        seconds +=
+            static_cast<double>((count.warmup + count.timed) * kMinRounds) * seconds_per_call;
+    }
+    if (seconds <= kLongestRounds_s) return;
+    throw Unsupported(fmt::format("{} rounds of these methods take {} at {} a call", kMinRounds,
+                                  format_seconds(seconds), format_seconds(seconds_per_call)),
+                      "choose a smaller shape or fewer methods");
+}
+
+// Seconds of one call, as the method would report them.
+double time_as(const TimingMethod& method, measure::Subject& subject, double seconds_per_call) {
+    const auto count = call_count(method, seconds_per_call);
+    std::vector<double> times(count.warmup);
     subject.run(times, 1);
-    times.assign(count(method.calls, method.timed_s), 0);
+    times.assign(count.timed, 0);
     if (method.clear_caches) {
         for (auto& time : times) {
             subject.clear_caches();
@@ -147,6 +153,7 @@ void measure_methods(const MatmulCase& matmul, const std::vector<const TimingMet
                 result);
     auto& samples = result.launches.back().samples;
     const double seconds_per_call = stats::median(samples.at("time").values);
+    require_affordable(methods, seconds_per_call);
 
     CacheClearer clear(bench.device);
     struct Alternative {
@@ -165,7 +172,7 @@ void measure_methods(const MatmulCase& matmul, const std::vector<const TimingMet
     }
     samples["window"].unit = "s";
     const double until = bench.clock.now() + bench.protocol.limit_s / 2;
-    for (std::size_t round = 0; round < kMaxRounds; ++round) {
+    for (std::size_t round = 0; round < kMaxRounds && !interrupted(); ++round) {
         if (round >= kMinRounds && bench.clock.now() > until) break;
         std::vector<double> window(kWindow);
         honest->run(window, 1);
@@ -193,6 +200,7 @@ std::vector<record::Metric> method_metrics(const record::Result& result) {
                 errors.push_back((windows[i] / times[i] - 1) * 100);
             }
         }
+        if (errors.empty()) continue;  // a wrong answer, or an interruption before the first round
         const auto metric = [&](std::string name, std::string unit, std::string definition,
                                 const std::vector<double>& values) {
             const auto estimate = stats::estimate_median(values);

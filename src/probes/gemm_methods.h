@@ -34,7 +34,7 @@ std::vector<const TimingMethod*> parse_methods(std::string_view list);
 
 // Samples the honest number first (sustained, in the case's cache state), then alternates windows
 // of it with each method. Launch samples: "time" (honest), "window", and each method's name, one
-// value a round.
+// value a round. Throws Unsupported when the fewest rounds would take over two minutes.
 void measure_methods(const MatmulCase& matmul, const std::vector<const TimingMethod*>& methods,
                      Bench& bench, record::Result& result);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,33 +24,58 @@ namespace assay::probes {
 
 namespace {
 
-work::Matmul with_size(work::Matmul problem, char dimension, std::int64_t size) {
-    (dimension == 'm' ? problem.m : dimension == 'n' ? problem.n : problem.k) = size;
-    return problem;
-}
-
 std::string label(const Sweep& sweep, std::size_t i) {
     return fmt::format("{}={}", sweep.dimension, sweep.sizes[i]);
 }
+
+// Fewer rounds have no 95 % interval between two of their values (stats/interval.h).
+constexpr std::size_t kFewestRounds = 6;
 
 struct Cliff {
     std::size_t at, pad_to;
     stats::Ratio ratio;  // time at this size over the time at the larger one
 };
 
-// The larger size that takes the least time, where it surely takes less than this one.
-std::optional<Cliff> cliff_at(std::size_t at, const std::vector<std::vector<double>>& rounds) {
-    std::size_t best = at;
-    for (std::size_t j = at + 1; j < rounds.size(); ++j) {
-        if (stats::median(rounds[j]) < stats::median(rounds[best])) best = j;
+using Rounds = std::vector<std::vector<double>>;  // seconds of each size, by round
+
+// Of all launches together: each has a value of every size in a round.
+Rounds rounds_of(const Sweep& sweep, std::span<const record::Launch> launches) {
+    Rounds rounds(sweep.sizes.size());
+    for (const auto& launch : launches) {
+        for (std::size_t i = 0; i < rounds.size(); ++i) {
+            const auto& values = launch.samples.at(label(sweep, i)).values;
+            rounds[i].insert(rounds[i].end(), values.begin(), values.end());
+        }
     }
-    if (best == at) return std::nullopt;
-    const auto ratio = stats::ratio_of_rounds(rounds[best], rounds[at]);
-    if (ratio.interval.lo <= 1 + stats::kDefaultMargin) return std::nullopt;
-    return Cliff{at, best, ratio};
+    return rounds;
+}
+
+// Sizes with a larger one that surely takes less, each with the larger one that takes the least.
+std::vector<Cliff> find_cliffs(const Rounds& rounds) {
+    std::vector<Cliff> cliffs;
+    if (rounds.front().size() < kFewestRounds) return cliffs;
+    std::size_t best = rounds.size() - 1;
+    double least = stats::median(rounds[best]);
+    for (std::size_t at = best; at-- > 0;) {
+        const double time = stats::median(rounds[at]);
+        if (time <= least) {
+            best = at;
+            least = time;
+            continue;
+        }
+        const auto ratio = stats::ratio_of_rounds(rounds[best], rounds[at]);
+        if (ratio.interval.lo > 1 + stats::kDefaultMargin) cliffs.push_back({at, best, ratio});
+    }
+    std::ranges::reverse(cliffs);
+    return cliffs;
 }
 
 }  // namespace
+
+work::Matmul Sweep::at(work::Matmul problem, std::int64_t size) const {
+    (dimension == 'm' ? problem.m : dimension == 'n' ? problem.n : problem.k) = size;
+    return problem;
+}
 
 Sweep parse_sweep(std::string_view text) {
     const std::string hint = "write a dimension and a range: --sweep n=8064..8320+64";
@@ -82,8 +107,7 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
 
     // One set of buffers, of the largest size, serves every size.
     auto largest = matmul;
-    largest.problem = with_size(matmul.problem, sweep.dimension, sweep.sizes.back());
-    work::validate(largest.problem);
+    largest.problem = sweep.at(matmul.problem, sweep.sizes.back());
     const RotatingOperands operands(bench.device, largest, bench.seed);
 
     std::vector<std::unique_ptr<ops::PreparedMatmul>> prepared;
@@ -92,8 +116,7 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
     const auto stream = bench.device.create_stream();
     for (std::size_t i = 0; i < size_count; ++i) {
         auto one = matmul;
-        one.problem = with_size(matmul.problem, sweep.dimension, sweep.sizes[i]);
-        work::validate(one.problem);
+        one.problem = sweep.at(matmul.problem, sweep.sizes[i]);
         prepared.push_back(op.prepare(one.problem));
         prepared.back()->enqueue(*stream, operands.set(0));
         stream->synchronize();
@@ -117,23 +140,19 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
 
     if (measured.front().seconds.empty()) throw_if_interrupted();
 
-    std::vector<std::vector<double>> rounds;
     record::Series time{"time", std::string(1, sweep.dimension), "s", {}, {}};
     record::Series gain{"padding gain", std::string(1, sweep.dimension), "ratio", {}, {}};
     record::Series pad{"pad to", std::string(1, sweep.dimension), "size", {}, {}};
     for (std::size_t i = 0; i < size_count; ++i) {
         launch.samples[label(sweep, i)] = {"s", measured[i].seconds};
-        rounds.push_back(measured[i].seconds);
         time.x.push_back(static_cast<double>(sweep.sizes[i]));
         time.y.push_back(stats::median(measured[i].seconds));
     }
-    for (std::size_t i = 0; i < size_count; ++i) {
-        if (const auto cliff = cliff_at(i, rounds)) {
-            gain.x.push_back(static_cast<double>(sweep.sizes[i]));
-            gain.y.push_back(cliff->ratio.value);
-            pad.x.push_back(static_cast<double>(sweep.sizes[i]));
-            pad.y.push_back(static_cast<double>(sweep.sizes[cliff->pad_to]));
-        }
+    for (const auto& cliff : find_cliffs(rounds_of(sweep, {&launch, 1}))) {
+        gain.x.push_back(static_cast<double>(sweep.sizes[cliff.at]));
+        gain.y.push_back(cliff.ratio.value);
+        pad.x.push_back(static_cast<double>(sweep.sizes[cliff.at]));
+        pad.y.push_back(static_cast<double>(sweep.sizes[cliff.pad_to]));
     }
     result.conditions.protocol = "interleaved";
     result.conditions.footprint_bytes = operands.footprint_bytes();
@@ -143,15 +162,17 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
 }
 
 std::vector<record::Metric> sweep_metrics(const record::Result& result) {
-    const auto series = std::ranges::find(result.series, "padding gain", &record::Series::name);
-    if (series == result.series.end()) return {};
+    if (result.launches.empty()) return {};
+    const auto sweep = parse_sweep(result.what.at("sweep"));
+    const auto rounds = rounds_of(sweep, result.launches);
+    const auto found = find_cliffs(rounds);
     record::Metric cliffs{
         "cliffs",
         "sizes",
         record::Better::lower,
         "sizes that take longer than a larger size of the sweep: the 95 % interval "
         "of the ratio by round lies wholly above 1.015",
-        static_cast<double>(series->x.size()),
+        static_cast<double>(found.size()),
         std::nullopt,
         0,
         std::nullopt,
@@ -163,10 +184,9 @@ std::vector<record::Metric> sweep_metrics(const record::Result& result) {
     worst.definition =
         "time at the worst cliff over the time at the larger size to pad to; 1 "
         "without a cliff";
-    worst.value = series->y.empty() ? 1.0 : *std::ranges::max_element(series->y);
-    for (const auto& launch : result.launches) {
-        for (const auto& [name, samples] : launch.samples) cliffs.n += samples.values.size();
-    }
+    worst.value = 1;
+    for (const auto& cliff : found) worst.value = std::max(worst.value, cliff.ratio.value);
+    for (const auto& times : rounds) cliffs.n += times.size();
     worst.n = cliffs.n;
     return {cliffs, worst};
 }

@@ -17,7 +17,9 @@ namespace assay::probes {
 // An element c may differ from the reference r by
 //   4 sqrt(K) u_acc (|a b|_2 + |r|) + u_out |r|
 // with u the unit roundoffs of accumulator and output, and |a b|_2 the norm of the K products: four
-// times the root-mean-square error of K random roundings. Integers must be equal. GELU, which
+// times the root-mean-square error of K random roundings. What the output's type makes of r itself
+// is right in any event (saturated or infinite beyond its range), and all that is right for
+// integers. GELU, which
 // stretches an error by at most 1.13, may add 2^-10 of the output's own scale on top for types
 // narrower than fp32, 2^-20 else: the tanh that libraries use is itself an approximation.
 record::Check check_matmul(device::Device& device, const MatmulCase& matmul,

@@ -37,8 +37,8 @@ std::optional<double> median_of(const std::vector<double>& values) {
     return stats::median(known);
 }
 
-void add_telemetry(const measure::Sampling& sampling, record::Launch& launch,
-                   record::Conditions& conditions) {
+void add_telemetry(const measure::Sampling& sampling, const measure::Protocol& protocol,
+                   record::Launch& launch, record::Conditions& conditions) {
     const auto& readings = sampling.telemetry;
     if (readings.empty()) return;
     auto& t = launch.telemetry["t"];
@@ -62,7 +62,9 @@ void add_telemetry(const measure::Sampling& sampling, record::Launch& launch,
     if (first.energy_j && last.energy_j && last.t > first.t) {
         const double watts = (*last.energy_j - *first.energy_j) / (last.t - first.t);
         if (!conditions.power_w) conditions.power_w = watts;
-        if (!sampling.seconds.empty()) {
+        // Where the device idles or clears caches between calls, that power isn't the calls'.
+        const bool back_to_back = protocol.burst_samples == 0 && !protocol.clear_between;
+        if (back_to_back && !sampling.seconds.empty()) {
             conditions.energy_per_call_j = watts * stats::median(sampling.seconds);
         }
     }
@@ -106,7 +108,7 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     if (sampling.settled) conditions.settle_s = sampling.settle_s;
     conditions.footprint_bytes = footprint_bytes;
     conditions.operand_sets = operand_sets;
-    add_telemetry(sampling, launch, conditions);
+    add_telemetry(sampling, bench.protocol, launch, conditions);
     result.launches.push_back(std::move(launch));
 }
 

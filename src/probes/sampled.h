@@ -13,7 +13,8 @@ namespace assay::probes {
 void describe(const ops::Implementation& implementation, record::Result& result);
 
 // Samples `subject` under the bench's protocol and appends the launch, with the conditions that
-// were seen meanwhile. `footprint_bytes` is what the operands of `operand_sets` sets take.
+// were seen meanwhile; the energy of a call only where calls run back to back. `footprint_bytes` is
+// what the operands of `operand_sets` sets take.
 void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprint_bytes,
                  int operand_sets, record::Result& result);
 

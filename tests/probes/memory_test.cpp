@@ -1,0 +1,179 @@
+#include "probes/memory.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "fake_bench.h"
+#include "hooked_memory.h"
+
+namespace assay::probes {
+namespace {
+
+const MemoryProbe kProbe;
+
+using Values = std::map<std::string, std::string>;
+
+std::vector<std::string> expand(const Values& values, const record::DeviceFacts& facts = {}) {
+    std::vector<std::string> texts;
+    for (const auto& what : kProbe.expand(options_of(kProbe, values), facts)) {
+        texts.push_back(what.text());
+    }
+    return texts;
+}
+
+record::Case only_case(const Values& values) {
+    return kProbe.expand(options_of(kProbe, values), {}).at(0);
+}
+
+// Two nodes with cores and one of memory only.
+record::DeviceFacts nodes() {
+    auto facts = device::FakeDevice::fake_facts();
+    facts.nodes = {{0, 1 << 20, 2}, {1, 1 << 20, 2}, {2, 1 << 20, 0}};
+    return facts;
+}
+
+TEST(Memory, ExpandsKernelsAndSizes) {
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(expand({{"op", "copy"}, {"size", "64K"}}), (Texts{"op=copy size=64K"}));
+    EXPECT_EQ(expand({{"op", "copy,triad"}, {"size", "64K..256K*2"}}),
+              (Texts{"op=copy size=64K", "op=copy size=128K", "op=copy size=256K",
+                     "op=triad size=64K", "op=triad size=128K", "op=triad size=256K"}));
+    EXPECT_EQ(expand({{"op", "read"}, {"size", "100"}}), (Texts{"op=read size=100"}));
+    EXPECT_EQ(expand({{"size", "64K..8G*2"}}).size(), 6U * 18);
+}
+
+TEST(Memory, ExpandsCoresOfEachNodeAgainstMemoryOfEach) {
+    const Values all{{"op", "read"}, {"size", "4K"}, {"numa", "all"}};
+    EXPECT_EQ(
+        expand(all, nodes()),
+        (std::vector<std::string>{"op=read size=4K nodes=0->0", "op=read size=4K nodes=0->1",
+                                  "op=read size=4K nodes=0->2", "op=read size=4K nodes=1->0",
+                                  "op=read size=4K nodes=1->1", "op=read size=4K nodes=1->2"}));
+    EXPECT_EQ(expand(all), (std::vector<std::string>{"op=read size=4K"}));  // no node is known
+}
+
+TEST(Memory, RefusesOptionsWithoutAMeaning) {
+    for (const Values& row : {Values{{"op", "move"}}, Values{{"op", ""}}, Values{{"size", "0"}},
+                              Values{{"size", "6"}}, Values{{"size", "-4"}}, Values{{"size", ""}},
+                              Values{{"size", "64K..32K*2"}}, Values{{"numa", "some"}}}) {
+        EXPECT_THROW(expand(row, nodes()), UsageError)
+            << row.begin()->first << " " << row.begin()->second;
+    }
+}
+
+TEST(Memory, CountsEachArrayOnceAndSaysSo) {
+    const struct {
+        const char* op;
+        double arrays;
+    } rows[]{{"copy", 2}, {"read", 1}, {"write", 1}, {"scale", 2}, {"add", 3}, {"triad", 3}};
+    for (const auto& row : rows) {
+        FakeBench bench;  // a call takes 1 ms
+        const auto result = bench.run(kProbe, only_case({{"op", row.op}, {"size", "8K"}}));
+        ASSERT_EQ(result.launches.size(), 1U);
+        EXPECT_TRUE(result.checks.at(0).passed) << result.checks.at(0).detail;
+        EXPECT_EQ(result.path, record::Path::portable);
+        EXPECT_EQ(result.conditions.footprint_bytes, static_cast<std::uint64_t>(row.arrays * 8192));
+        const auto metrics = kProbe.metrics(result);
+        const auto* bandwidth = find_metric(metrics, "bandwidth");
+        EXPECT_EQ(bandwidth->unit, "GB/s");
+        EXPECT_NEAR(bandwidth->value, row.arrays * 8192 / 1e-3 / 1e9, 1e-9) << row.op;
+        EXPECT_NE(bandwidth->definition.find("8192 bytes"), std::string::npos);
+        EXPECT_NEAR(find_metric(metrics, "time")->value, 1e-3, 1e-9);
+    }
+}
+
+TEST(Memory, AWrongAnswerHasNoSamples) {
+    FakeBench bench;
+    bench.fake.script.wrong_by = 0.5;
+    const auto result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "8K"}}));
+    ASSERT_EQ(result.checks.size(), 1U);
+    EXPECT_FALSE(result.checks[0].passed);
+    EXPECT_TRUE(result.launches.empty());
+}
+
+TEST(Memory, TooLargeIsRefusedBeforeAnythingIsAllocated) {
+    FakeBench bench;
+    bench.fake.script.memory_bytes = 100 << 10;
+    bench.device.on_allocate = [](std::size_t, int) { FAIL() << "memory was allocated"; };
+    EXPECT_EQ(message_of<Unsupported>([&] {
+                  bench.run(kProbe, only_case({{"op", "triad"}, {"size", "64K"}}));
+              }),
+              "3 arrays of 64K need 192 KiB, and 100 KiB of fake:0 are free");
+    EXPECT_THROW(bench.run(kProbe, only_case({{"op", "triad"}, {"size", "8388608T"}})),
+                 Unsupported);  // the three together are more than 2^64 bytes
+}
+
+TEST(Memory, PassesTheCachesByWhereTheArraysDoNotStayInThem) {
+    for (const auto& [size, in_cache] : {std::pair{"256K", true}, {"260K", false}}) {
+        FakeBench bench;  // of 1 MiB, half of which is 2 x 256 KiB
+        HookedMemory memory(bench.fake, [](auto& stream, auto& plain, const auto& operands) {
+            plain.enqueue(stream, operands);
+        });
+        bench.device.patches["memory"] = &memory;
+        const auto result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", size}}));
+        ASSERT_EQ(memory.requests.size(), 1U);
+        EXPECT_EQ(memory.requests[0].in_cache, in_cache) << size;
+        EXPECT_EQ(result.conditions.settings.at("stores"),
+                  in_cache ? "through the caches" : "past the caches");
+    }
+}
+
+TEST(Memory, TakesCoresAndMemoryOfTheNodesAskedFor) {
+    FakeBench bench(nodes());
+    HookedMemory memory(bench.fake, [](auto& stream, auto& plain, const auto& operands) {
+        plain.enqueue(stream, operands);
+    });
+    bench.device.patches["memory"] = &memory;
+    std::set<int> allocated_on;
+    bench.device.on_allocate = [&](std::size_t, int node) { allocated_on.insert(node); };
+    auto what = only_case({{"op", "copy"}, {"size", "4K"}});
+    bench.run(kProbe, what.set("nodes", "1->0", "local"));
+    EXPECT_EQ(memory.requests.at(0).node, 1);
+    EXPECT_EQ(allocated_on, std::set{0});
+    bench.run(kProbe, what.set("nodes", "local", "local"));
+    EXPECT_EQ(memory.requests.at(1).node, device::kAnyNode);
+    EXPECT_EQ(allocated_on, (std::set{0, device::kAnyNode}));
+    EXPECT_THROW(bench.run(kProbe, what.set("nodes", "1-0", "local")), Error);
+}
+
+// Large arrays are worked on in slices of at most 32 MiB. The kernel runs only while it is checked,
+// and the first slice later, since each takes the fake device long.
+TEST(Memory, GoesThroughLargeArraysSliceBySlice) {
+    FakeBench bench;
+    std::vector<const std::byte*> sources;
+    const auto cheap = bench.fake.need<ops::Memory>().prepare({work::MemoryOp::copy, 64});
+    HookedMemory memory(bench.fake, [&](auto& stream, auto& plain, const auto& operands) {
+        sources.push_back(static_cast<const std::byte*>(operands.a));
+        (sources.size() <= 2 ? plain : *cheap).enqueue(stream, operands);
+    });
+    bench.device.patches["memory"] = &memory;
+    const auto result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "33M"}}));
+    constexpr std::uint64_t kSlice = 33 << 19;  // half: a multiple of the page already
+    EXPECT_EQ(memory.requests.at(0).bytes_per_array, kSlice);
+    EXPECT_TRUE(result.checks.at(0).passed) << result.checks.at(0).detail;
+    EXPECT_EQ(result.conditions.footprint_bytes, std::uint64_t{66} << 20);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto call = i < 2 ? i : i - 2;  // counted anew once the slices are checked
+        ASSERT_EQ(sources[i] - sources[0], static_cast<std::ptrdiff_t>(call % 2 * kSlice)) << i;
+    }
+    EXPECT_NEAR(find_metric(kProbe.metrics(result), "bandwidth")->value, 2 * kSlice / 1e-3 / 1e9,
+                1e-6);
+}
+
+TEST(Memory, ASliceThatIsWrongFailsTheWhole) {
+    FakeBench bench;
+    int calls = 0;
+    HookedMemory memory(bench.fake, [&](auto& stream, auto& plain, const auto& operands) {
+        if (++calls == 1) plain.enqueue(stream, operands);
+    });
+    bench.device.patches["memory"] = &memory;
+    const auto result = bench.run(kProbe, only_case({{"op", "write"}, {"size", "33M"}}));
+    EXPECT_EQ(calls, 2);
+    EXPECT_FALSE(result.checks.at(0).passed);
+    EXPECT_TRUE(result.launches.empty());
+}
+
+}  // namespace
+}  // namespace assay::probes
