@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "fake_bench.h"
-#include "hooked_memory.h"
+#include "probes/fake_bench.h"
+#include "probes/hooked_memory.h"
 
 namespace assay::probes {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "fake_bench.h"
+#include "probes/fake_bench.h"
 
 namespace assay::probes {
 namespace {

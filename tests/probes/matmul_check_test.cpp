@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_bench.h"
+#include "probes/fake_bench.h"
 #include "probes/matmul_operands.h"
 
 namespace assay::probes {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_bench.h"
 #include "measure/stream_subject.h"
+#include "probes/fake_bench.h"
 
 namespace assay::probes {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "fake_bench.h"
-#include "hooked_memory.h"
+#include "probes/fake_bench.h"
+#include "probes/hooked_memory.h"
 
 namespace assay::probes {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "fake_bench.h"
 #include "measure/stream_subject.h"
 #include "ops/fill.h"
+#include "probes/fake_bench.h"
 
 namespace assay::probes {
 namespace {

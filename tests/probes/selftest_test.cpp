@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "fake_bench.h"
 #include "ops/fill.h"
+#include "probes/fake_bench.h"
 
 namespace assay::probes {
 namespace {
