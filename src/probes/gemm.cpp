@@ -153,6 +153,10 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     return cases;
 }
 
+bool GemmProbe::has_own_method(const record::Case& what) const {
+    return what.has("sweep") || what.has("as");
+}
+
 void GemmProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
     const auto matmul = matmul_from_case(what);
     if (what.has("sweep")) {

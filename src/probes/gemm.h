@@ -13,6 +13,7 @@ class GemmProbe final : public Probe {
     std::vector<OptionSpec> options() const override;
     std::vector<record::Case> expand(const Options& options,
                                      const record::DeviceFacts& facts) const override;
+    bool has_own_method(const record::Case& what) const override;
     void run(const record::Case& what, Bench& bench, record::Result& result) const override;
     std::vector<record::Metric> metrics(const record::Result& result) const override;
 };

@@ -32,7 +32,7 @@ std::span<const TimingMethod> timing_methods();
 // Comma list of names. Throws UsageError.
 std::vector<const TimingMethod*> parse_methods(std::string_view list);
 
-// Samples the honest number first (sustained, in the case's cache state), then alternates windows
+// Samples the honest number first (sustained, cold), then alternates windows
 // of it with each method. Launch samples: "time" (honest), "window", and each method's name, one
 // value a round. Throws Unsupported when the fewest rounds would take over two minutes.
 void measure_methods(const MatmulCase& matmul, const std::vector<const TimingMethod*>& methods,

@@ -136,6 +136,8 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
     launch.started = utc_now();
     measure::InterleaveOptions options;
     options.limit_s = bench.protocol.limit_s;
+    // Verdicts there are against the first size; cliffs are between any two.
+    options.min_rounds = 60;
     const auto measured = measure::interleave(alternatives, bench.clock, options);
 
     if (measured.front().seconds.empty()) throw_if_interrupted();

@@ -106,7 +106,9 @@ record::Check check_matmul(device::Device& device, const MatmulCase& matmul,
     const auto last_row = static_cast<std::uint64_t>((p.m - 1) * p.n);
     std::vector<std::uint64_t> indices{0, static_cast<std::uint64_t>(p.n - 1), last_row,
                                        elements - 1};
-    const auto spread = static_cast<std::uint64_t>(samples);
+    // About two in each product of a batch, as far as 512 go.
+    const auto spread = std::clamp<std::uint64_t>(2 * static_cast<std::uint64_t>(p.batch),
+                                                  static_cast<std::uint64_t>(samples), 512);
     for (std::uint64_t i = 0; i < spread; ++i) {
         const double fraction = std::fmod(0.6180339887498949 * static_cast<double>(i + 1), 1.0);
         indices.push_back(std::min(

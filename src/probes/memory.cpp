@@ -11,6 +11,7 @@
 #include "measure/stream_subject.h"
 #include "measure/summary.h"
 #include "ops/memory.h"
+#include "probes/cache_clearer.h"
 #include "probes/memory_check.h"
 #include "probes/sampled.h"
 
@@ -154,14 +155,19 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
         return ops::MemoryOperands{at(a), at(b), at(c)};
     };
     for (std::size_t i = 0; i < slice_count(size); ++i) {
-        auto check = check_memory(device, *kernel, request, arrays(i), bench.seed);
+        auto check = check_memory(device, *kernel, request, arrays(i), bench.seed + i);
         if (i == 0 || !check.passed) result.checks = {std::move(check)};
         if (!result.checks.back().passed) return;  // a wrong answer has no speed
     }
 
-    measure::StreamSubject subject("memory", device, [&](device::Stream& stream, std::size_t call) {
-        kernel->enqueue(stream, arrays(call));
-    });
+    std::function<void()> clear;
+    if (bench.protocol.clear_between) {
+        clear = [clearer = std::make_shared<CacheClearer>(device)] { (*clearer)(); };
+    }
+    measure::StreamSubject subject(
+        "memory", device,
+        [&](device::Stream& stream, std::size_t call) { kernel->enqueue(stream, arrays(call)); },
+        std::move(clear));
     sample_into(subject, bench, footprint, 1, result);
 }
 

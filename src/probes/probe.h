@@ -37,6 +37,10 @@ class Probe {
     virtual std::vector<record::Case> expand(const Options& options,
                                              const record::DeviceFacts& facts) const = 0;
 
+    // True where the case says itself how it is measured, so that protocols don't apply: it is run
+    // once, whatever protocols are asked for.
+    virtual bool has_own_method(const record::Case& /*what*/) const { return false; }
+
     // Measures one case: fills path, conditions, one launch, checks and series. Throws Unsupported
     // for what the device can't do (the case is skipped), DeviceLost, or Error.
     virtual void run(const record::Case& what, Bench& bench, record::Result& result) const = 0;

@@ -24,11 +24,16 @@ constexpr double kRequestSlack = 180;
 double sampling_seconds(const record::Result& result) {
     double seconds = 0;
     for (const auto& launch : result.launches) {
+        // Telemetry stands beside the sampling, pauses included, from its start to its end.
+        if (const auto t = launch.telemetry.find("t"); t != launch.telemetry.end()) {
+            seconds += t->second.empty() ? 0 : t->second.back();
+            continue;
+        }
         for (const auto& [name, samples] : launch.samples) {
             for (const double value : samples.values) seconds += value;
         }
     }
-    return seconds * result.conditions.calls_per_sample;
+    return seconds;
 }
 
 }  // namespace
@@ -60,12 +65,13 @@ std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,
     std::vector<Task> tasks;
     for (const auto& step : plan.steps) {
         const auto cases = step.probe->expand(step.options, facts);
-        const double each =
-            step.weight / static_cast<double>(cases.size() * settings_.protocols.size());
+        const auto first = tasks.size();
         for (const auto& protocol : settings_.protocols) {
             for (const auto& what : cases) {
+                if (protocol != settings_.protocols.front() && step.probe->has_own_method(what)) {
+                    continue;
+                }
                 Task task;
-                task.weight = each;
                 task.result.probe = step.probe->name();
                 task.result.device = facts.id;
                 task.result.what = what;
@@ -73,6 +79,8 @@ std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,
                 tasks.push_back(std::move(task));
             }
         }
+        const double each = step.weight / static_cast<double>(tasks.size() - first);
+        for (auto i = first; i < tasks.size(); ++i) tasks[i].weight = each;
     }
     return tasks;
 }

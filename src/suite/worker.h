@@ -16,8 +16,8 @@ namespace assay::suite {
 //   {"do":"open","device":ID}      -> {"provenance":P}
 //   {"do":"measure","result":RESULT,"protocol":NAME,"limit_s":S,"seed":N} -> {"result":RESULT}
 // P is a record::Provenance of devices and software, RESULT a record::Result with probe, device and
-// case. What a case can't do becomes a skipped result; an error in it a failed one; UsageError,
-// DeviceLost and Interrupted are thrown.
+// case. What a case can't do becomes a skipped result; an error in it a failed one; DeviceLost and
+// Interrupted are thrown.
 class Worker {
   public:
     Json answer(const Json& request);
