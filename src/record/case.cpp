@@ -20,7 +20,7 @@ bool is_plain(char c) {
 
 // A word as it is, or in quotes with escapes, so that the text form splits in one way only and
 // stays on one line.
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
     if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
     std::string text = "\"";
     for (const char c : word) {
@@ -48,14 +48,15 @@ auto parsed(const Case& what, std::string_view name, Parse parse) {
     try {
         return parse(value);
     } catch (const Error& error) {
-        throw Error(fmt::format("case {}={}: {}", name, quoted(value), error.what()), error.hint());
+        throw Error(fmt::format("case {}={}: {}", name, in_quotes(value), error.what()),
+                    error.hint());
     }
 }
 
 }  // namespace
 
 std::string Case::Pair::text() const {
-    return quoted(name) + '=' + quoted(value);
+    return in_quotes(name) + '=' + in_quotes(value);
 }
 
 Case& Case::set(std::string name, std::string value,
