@@ -179,7 +179,7 @@ suite::Settings MeasuringOptions::settings(const suite::Plan& plan) const {
     return settings;
 }
 
-int MeasuringOptions::measure(suite::Plan plan, bool with_verdict) const {
+int MeasuringOptions::measure(const suite::Plan& plan, bool with_verdict) const {
     const auto format = report::parse_format(format_);
     const auto chosen = settings(plan);
     auto run = new_run(plan);

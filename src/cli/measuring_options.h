@@ -18,7 +18,7 @@ class MeasuringOptions {
     void declare(CLI::App& command);
     // Runs the plan to the contract: progress to stderr, each result stored as it is made, the
     // document to --output. Returns the exit status.
-    int measure(suite::Plan plan, bool with_verdict) const;
+    int measure(const suite::Plan& plan, bool with_verdict) const;
 
   private:
     suite::Settings settings(const suite::Plan& plan) const;

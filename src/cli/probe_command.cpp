@@ -28,7 +28,7 @@ int ProbeCommand::run() {
     probe_.expand(step.options, {});
     suite::Plan plan;
     plan.steps.push_back(std::move(step));
-    return measuring_.measure(std::move(plan), false);
+    return measuring_.measure(plan, false);
 }
 
 }  // namespace assay::cli

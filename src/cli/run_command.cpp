@@ -18,7 +18,7 @@ CLI::App* RunCommand::declare(CLI::App& app) {
 int RunCommand::run() {
     auto plan = suite::load_suite(suite_);
     if (!budget_.empty()) plan.budget_s = parse_duration(budget_, "--budget");
-    return measuring_.measure(std::move(plan), true);
+    return measuring_.measure(plan, true);
 }
 
 }  // namespace assay::cli

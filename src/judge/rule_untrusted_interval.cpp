@@ -16,9 +16,9 @@ std::vector<record::Finding> apply(const Evidence& evidence) {
         const auto metric = std::ranges::find_if(
             result.metrics, [](const auto& m) { return m.trustworthy == false; });
         if (metric == result.metrics.end()) continue;
-        lines.add(result,
-                  fmt::format("{} worth {:.0f} independent ones, ended by {}", metric->n,
-                              metric->effective_n.value_or(0), result.conditions.stop_reason));
+        lines.add(result, fmt::format("{} worth {:.0f} independent ones, ended by {}",
+                                      counted(metric->n, "sample"), metric->effective_n.value_or(0),
+                                      result.conditions.stop_reason));
     }
     // The value stands; only what it is compared with needs the interval: a note.
     return lines.finding(

@@ -239,6 +239,16 @@ TEST_F(SamplerTest, TheFirstCallAfterTheIdlingIsNotCounted) {
     EXPECT_LT(stats::quantile(sampling.seconds, 1.0), 1.1e-3);
 }
 
+TEST_F(SamplerTest, ClearingThatTakesFarLongerThanTheCallKeepsToTheLimit) {
+    ScriptedSubject subject(clock, constant(5e-6));
+    subject.clear_s = 0.05;
+    auto protocol = article();
+    protocol.limit_s = 1;
+    const double start = clock.now();
+    sample(subject, protocol);
+    EXPECT_LT(clock.now() - start, 1.5);
+}
+
 TEST_F(SamplerTest, ArticleClearsBeforeEachSampleAndTakesItsTime) {
     ScriptedSubject subject(clock, noisy(1e-3, 0.3));
     const auto sampling = sample(subject, article());
