@@ -52,9 +52,7 @@ void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& resul
     const auto subject =
         rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
-    // Once more: what was right before the load may be wrong under it.
-    prepared->enqueue(*stream, operands.set(0));
-    stream->synchronize();
+    // Once more, as the timed calls left it: what was right before may be wrong under load.
     auto after = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
     after.name = "answer after load";
     result.checks.push_back(std::move(after));
@@ -76,7 +74,7 @@ std::vector<std::string> GemmProbe::examples() const {
 std::vector<OptionSpec> GemmProbe::options() const {
     return {
         {"shapes", "1024x1024x1024,2048x2048x2048", "SET|MxNxK,...|FILE",
-         "article, square, llama3-8b, llama3-70b, gpt2-1.5b, shapes, or a TOML file of them"},
+         "article, square, llama3-8b, llama3-70b, gpt2-1.5b; single shapes; or a TOML file"},
         {"tokens", "2048", "N", "M of the model sets"},
         {"tp", "1", "N", "tensor parallel: split the true layers of a model set over N devices"},
         {"dtype", "fp32", "TYPE,...", "operand types: fp32, bf16, int8, ..."},

@@ -62,6 +62,9 @@ constexpr std::array kMethods{
 constexpr std::size_t kWindow = 10;  // honest samples in a window
 constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 25;
+// Each round is many calls already, so that a few rounds make an interval; fewer than these have
+// none of 95 % between two of their values (stats/interval.h).
+constexpr std::size_t kFewestRounds = 6;
 // The methods' numbers of calls are given, so a long call can't be told to take less.
 constexpr double kLongestRounds_s = 120;
 
@@ -69,30 +72,39 @@ struct CallCount {
     std::size_t warmup, timed;
 };
 
-CallCount call_count(const TimingMethod& method, double seconds_per_call) {
+// Host seconds of one call, and of one with the clearing before it.
+struct Pace {
+    double call_s, cleared_s;
+
+    double of(const TimingMethod& method) const { return method.clear_caches ? cleared_s : call_s; }
+};
+
+// Where a method is given seconds, it takes as many calls as fit: do_bench estimates that with the
+// clearing included.
+CallCount call_count(const TimingMethod& method, const Pace& pace) {
     const auto count = [&](int calls, double seconds) {
         if (calls > 0) return static_cast<std::size_t>(calls);
-        return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / seconds_per_call));
+        return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / pace.of(method)));
     };
     return {count(method.warmup_calls, method.warmup_s), count(method.calls, method.timed_s)};
 }
 
-void require_affordable(const std::vector<const TimingMethod*>& methods, double seconds_per_call) {
+void require_affordable(const std::vector<const TimingMethod*>& methods, const Pace& pace) {
     double seconds = 0;
     for (const auto* method : methods) {
-        const auto count = call_count(*method, seconds_per_call);
-        seconds +=
-            static_cast<double>((count.warmup + count.timed) * kMinRounds) * seconds_per_call;
+        const auto count = call_count(*method, pace);
+        seconds += kMinRounds * (static_cast<double>(count.warmup) * pace.call_s +
+                                 static_cast<double>(count.timed) * pace.of(*method));
     }
     if (seconds <= kLongestRounds_s) return;
     throw Unsupported(fmt::format("{} rounds of these methods take {} at {} a call", kMinRounds,
-                                  format_seconds(seconds), format_seconds(seconds_per_call)),
+                                  format_seconds(seconds), format_seconds(pace.call_s)),
                       "choose a smaller shape or fewer methods");
 }
 
 // Seconds of one call, as the method would report them.
-double time_as(const TimingMethod& method, measure::Subject& subject, double seconds_per_call) {
-    const auto count = call_count(method, seconds_per_call);
+double time_as(const TimingMethod& method, measure::Subject& subject, const Pace& pace) {
+    const auto count = call_count(method, pace);
     std::vector<double> times(count.warmup);
     subject.run(times, 1);
     times.assign(count.timed, 0);
@@ -114,6 +126,21 @@ std::unique_ptr<RotatingOperands> operands_of(const TimingMethod& method, Matmul
     matmul.inputs = method.inputs;
     matmul.cache = CacheState::hot;
     return std::make_unique<RotatingOperands>(bench.device, matmul, bench.seed);
+}
+
+// The second call of each kind: the first may open a library.
+Pace pace_of(measure::Subject& subject, CacheClearer& clear, measure::Clock& clock) {
+    Pace pace{};
+    double seconds = 0;
+    for (int i = 0; i < 2; ++i) {
+        const double start = clock.now();
+        clear();
+        const double cleared = clock.now();
+        subject.run({&seconds, 1}, 1);
+        const double end = clock.now();
+        pace = {end - cleared, end - start};
+    }
+    return pace;
 }
 
 }  // namespace
@@ -147,17 +174,17 @@ void measure_methods(const MatmulCase& asked, const std::vector<const TimingMeth
     result.checks.push_back(check_matmul(bench.device, matmul, honest_operands.set(0), bench.seed));
     if (!result.checks.back().passed) return;
 
+    const auto honest = rotating_subject("honest", bench.device, *prepared, honest_operands);
+    CacheClearer clear(bench.device);
+    const auto pace = pace_of(*honest, clear, bench.clock);
+    require_affordable(methods, pace);
+
     Bench sustained = bench;
     sustained.protocol = measure::sustained();
     sustained.protocol.limit_s = bench.protocol.limit_s / 2;
-    const auto honest = rotating_subject("honest", bench.device, *prepared, honest_operands);
     sample_into(*honest, sustained, honest_operands.footprint_bytes(), honest_operands.sets(),
                 result);
     auto& samples = result.launches.back().samples;
-    const double seconds_per_call = stats::median(samples.at("time").values);
-    require_affordable(methods, seconds_per_call);
-
-    CacheClearer clear(bench.device);
     struct Alternative {
         const TimingMethod* method;
         std::unique_ptr<RotatingOperands> operands;
@@ -181,7 +208,7 @@ void measure_methods(const MatmulCase& asked, const std::vector<const TimingMeth
         samples["window"].values.push_back(stats::median(window));
         for (auto& alternative : alternatives) {
             samples[std::string(alternative.method->name)].values.push_back(
-                time_as(*alternative.method, *alternative.subject, seconds_per_call));
+                time_as(*alternative.method, *alternative.subject, pace));
         }
     }
 }
@@ -209,7 +236,8 @@ std::vector<record::Metric> method_metrics(const record::Result& result) {
             metrics.push_back({std::move(name), std::move(unit), record::Better::neither,
                                std::move(definition), estimate.median,
                                std::pair{estimate.interval.lo, estimate.interval.hi}, estimate.n,
-                               estimate.effective_n, std::nullopt, estimate.trustworthy});
+                               estimate.effective_n, std::nullopt,
+                               estimate.n >= kFewestRounds});
         };
         metric(fmt::format("throughput as {}", method->name), "TFLOP/s",
                std::string(method->source), rates);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -187,6 +188,10 @@ std::vector<record::Metric> sweep_metrics(const record::Result& result) {
         "time at the worst cliff over the time at the larger size to pad to; 1 "
         "without a cliff";
     worst.value = 1;
+    if (rounds.front().size() < kFewestRounds) {  // nothing can be told
+        cliffs.value = std::numeric_limits<double>::quiet_NaN();
+        worst.value = cliffs.value;
+    }
     for (const auto& cliff : found) worst.value = std::max(worst.value, cliff.ratio.value);
     for (const auto& times : rounds) cliffs.n += times.size();
     worst.n = cliffs.n;

@@ -19,7 +19,7 @@ namespace assay::suite {
 namespace {
 
 // What a request may take beyond its sampling: allocation, filling, checking, settling.
-constexpr double kRequestSlack = 180;
+constexpr double kRequestSlack = 90;
 
 double sampling_seconds(const record::Result& result) {
     double seconds = 0;
@@ -45,9 +45,20 @@ Conductor::Conductor(Settings settings, Progress& progress)
 }
 
 std::vector<std::string> Conductor::resolve(record::Run& run) {
-    const Json reply =
-        executor_->ask({{"do", "resolve"}, {"device", settings_.device}}, kRequestSlack);
-    const auto passed_over = reply.at("passed_over").get<std::vector<std::string>>();
+    const auto ask = [&](const std::string& device) {
+        return executor_->ask({{"do", "resolve"}, {"device", device}}, kRequestSlack);
+    };
+    Json reply;
+    std::vector<std::string> passed_over;
+    try {
+        reply = ask(settings_.device);
+        passed_over = reply.at("passed_over").get<std::vector<std::string>>();
+    } catch (const crew::ChildFailed& error) {
+        // A module that takes its child down is no reason not to measure the CPU.
+        if (settings_.device != "best") throw;
+        reply = ask("cpu");
+        passed_over = {"every accelerator: a module " + error.ending().text()};
+    }
     for (const auto& why : passed_over) progress_.note("passed over " + why);
     if (!passed_over.empty()) run.provenance.settings["passed over"] = join(passed_over, "; ");
     return reply.at("devices").get<std::vector<std::string>>();
@@ -96,8 +107,6 @@ record::Result Conductor::measure_one(const record::Result& asked, double limit_
     try {
         const Json reply = executor_->ask(request, limit_s + kRequestSlack);
         return record::result_from_json(reply.at("result"));
-    } catch (const UsageError&) {
-        throw;
     } catch (const Interrupted&) {
         throw;
     } catch (const crew::ChildFailed& error) {

@@ -79,6 +79,9 @@ Json Worker::measure(const Json& request) {
     } catch (const Error& error) {
         result.status = record::Status::failed;
         result.reason = reason(error.what(), error.hint());
+    } catch (const std::exception& error) {  // out of memory, or a vendor's own
+        result.status = record::Status::failed;
+        result.reason = error.what();
     }
     settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};
