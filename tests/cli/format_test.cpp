@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -33,16 +34,18 @@ class ProgramFormats : public Assay {
 };
 
 TEST_F(ProgramFormats, JsonIsValidByTheSchema) {
-    for (const Words& arguments :
-         {kMemory + Words{"--launches", "2"}, kGemm + Words{"--dtype", "fp32,fp8_e4m3fn"},
-          Words{"selftest", "--device", "cpu", "--protocol", "boost", "--limit", "0.3"},
-          Words{"info"}}) {
+    for (const Words& arguments : {kMemory + Words{"--launches", "2"},
+                                   kGemm + Words{"--dtype", "fp32,fp8_e4m3fn"}, Words{"info"}}) {
         SCOPED_TRACE(testing::PrintToString(arguments));
         const auto ended = run(arguments + kJson);
         expect_fine(ended);
         EXPECT_EQ(verdict_of_schema(ended.out), "ok");
         EXPECT_EQ(std::ranges::count(ended.out, '\n'), 1);
     }
+    // Whether the timer is found straight depends on what else runs here; the document doesn't.
+    const auto selftest = run(Words{"selftest", "--device", "cpu", "--protocol", "boost"} + kJson);
+    EXPECT_THAT(selftest.status, testing::AnyOf(kExitFine, kExitFailed)) << selftest.err;
+    EXPECT_EQ(verdict_of_schema(selftest.out), "ok");
 }
 
 TEST_F(ProgramFormats, CsvParses) {
