@@ -28,6 +28,21 @@ if(modules)
 endif()
 install(TARGETS assay assay_core RUNTIME_DEPENDENCY_SET needed
   RUNTIME DESTINATION bin LIBRARY DESTINATION lib NAMELINK_SKIP)
+
+# oneDNN is opened at run time, so no binary names it: the module's own library path finds it.
+find_library(DNNL_LIBRARY NAMES dnnl REQUIRED)
+file(REAL_PATH ${DNNL_LIBRARY} dnnl_file)
+add_library(dnnl SHARED IMPORTED)
+set_target_properties(dnnl PROPERTIES IMPORTED_LOCATION ${dnnl_file})
+install(IMPORTED_RUNTIME_ARTIFACTS dnnl RUNTIME_DEPENDENCY_SET needed LIBRARY DESTINATION lib)
+cmake_path(GET dnnl_file FILENAME dnnl_name)
+string(REGEX REPLACE "^(libdnnl\\.so\\.[0-9]+).*" "\\1" dnnl_soname ${dnnl_name})
+if(NOT dnnl_name STREQUAL dnnl_soname)
+  install(CODE "
+    set(lib \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib\")
+    file(RENAME \"\${lib}/${dnnl_name}\" \"\${lib}/${dnnl_soname}\")")
+endif()
+
 install(RUNTIME_DEPENDENCY_SET needed DESTINATION lib
   PRE_EXCLUDE_REGEXES "^(libc|libm|libmvec|libdl|libpthread|librt|libresolv|libutil|ld-linux.*)\\.so")
 install(DIRECTORY data/ DESTINATION share/assay)

@@ -3,7 +3,7 @@
 
 build_packages=(
     g++ cmake ninja-build ccache pkg-config
-    libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
+    libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev
     libsqlite3-dev libssl-dev
     libdnnl-dev libhwloc-dev
     libgtest-dev libgmock-dev # small, and one build folder serves ./run and ./test

@@ -177,6 +177,14 @@ std::string read_file(const fs::path& path) {
     }
 }
 
+std::string read_input_file(const fs::path& path) {
+    try {
+        return read_file(path);
+    } catch (const Error& error) {
+        throw UsageError(error.what(), error.hint());
+    }
+}
+
 void write_file(const fs::path& path, std::string_view content) {
     if (path == "-") return write_standard_output(content);
     const auto target = target_of(path);

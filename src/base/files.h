@@ -8,6 +8,8 @@
 namespace assay {
 
 std::string read_file(const std::filesystem::path& path);
+// The same for a file that the user named: one that can't be read is a UsageError.
+std::string read_input_file(const std::filesystem::path& path);
 
 // Writes beside `path` and renames, so that a full disk or a crash never costs the earlier file.
 // "-" is standard output; a path that exists and is no regular file is written in place.

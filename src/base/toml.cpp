@@ -91,7 +91,7 @@ nlohmann::json parse_toml(std::string_view text, std::string source, TomlDocumen
 }
 
 nlohmann::json load_toml(const std::filesystem::path& path, TomlDocument& document) {
-    return parse_toml(read_file(path), path.string(), document);
+    return parse_toml(read_input_file(path), path.string(), document);
 }
 
 }  // namespace assay

@@ -18,7 +18,7 @@ struct TomlDocument {
     std::string place(std::string_view pointer) const;
 };
 
-// Throws UsageError "path:line:column: reason" on malformed input, Error when unreadable.
+// Throws UsageError: "path:line:column: reason" on malformed input, or why it is unreadable.
 nlohmann::json parse_toml(std::string_view text, std::string source, TomlDocument& document);
 nlohmann::json load_toml(const std::filesystem::path& path, TomlDocument& document);
 

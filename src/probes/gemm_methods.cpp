@@ -236,8 +236,7 @@ std::vector<record::Metric> method_metrics(const record::Result& result) {
             metrics.push_back({std::move(name), std::move(unit), record::Better::neither,
                                std::move(definition), estimate.median,
                                std::pair{estimate.interval.lo, estimate.interval.hi}, estimate.n,
-                               estimate.effective_n, std::nullopt,
-                               estimate.n >= kFewestRounds});
+                               estimate.effective_n, std::nullopt, estimate.n >= kFewestRounds});
         };
         metric(fmt::format("throughput as {}", method->name), "TFLOP/s",
                std::string(method->source), rates);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <limits>
 #include <span>
 
 #include <fmt/format.h>

@@ -161,7 +161,7 @@ Plan parse_suite(std::string_view text, const std::string& source) {
 
 Plan load_suite(std::string_view name_or_path) {
     const auto load = [](const fs::path& path) {
-        return parse_suite(read_file(path), path.string());
+        return parse_suite(read_input_file(path), path.string());
     };
     if (name_or_path.find('/') != name_or_path.npos || name_or_path.ends_with(".toml")) {
         return load(name_or_path);

@@ -31,7 +31,9 @@ assay() {
 assay --version
 assay info
 assay selftest --store none
-assay gemm --shapes 64x64x64 --dtype fp32 --store none
+assay gemm --shapes 64x64x64 --dtype fp32 --limit 1 --store none --format json
+# oneDNN is opened at run time: ldd doesn't see it, and this machine has its own.
+grep -qF "\"library_file\":\"$folder/lib/" "$scratch/out" || fail "gemm ran a library from elsewhere"
 
 # What glibc itself brings; all else must come from the folder.
 glibc='linux-vdso|ld-linux|lib(c|m|mvec|dl|pthread|rt|resolv|util)\.so'
