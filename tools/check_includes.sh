@@ -48,13 +48,14 @@ find src backends -type f -regex '.*\.\(h\|cpp\|cuh?\)' | sort | xargs awk -v ro
     /^[ \t]*#[ \t]*include[ \t]*</ {
         split($0, piece, /[<>]/)
         header = piece[2]
+        if (header ~ /^(oneapi\/dnnl\/|dnnl)/ && FILENAME !~ /^backends\/cpu\/onednn[a-z0-9_]*\./)
+            complain("<" header "> belongs to backends/cpu/onednn*")
         if (header ~ /^CLI\// && room != "cli") complain("<" header "> belongs to cli")
         if (header == "nlohmann/json.hpp" && FILENAME != "src/base/json.h")
             complain("<" header "> comes through \"base/json.h\"")
         library = ""
         if (header == "sqlite3.h" || header == "hwloc.h") library = header
         if (header ~ /^toml\+\+\//) library = "toml++"
-        if (header ~ /^(oneapi\/dnnl\/|dnnl)/) library = "dnnl"
         if (library == "") next
         if (FILENAME !~ /\.cpp$/) complain("heavy header <" header "> outside a .cpp")
         else if (library in user && user[library] != FILENAME)

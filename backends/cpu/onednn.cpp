@@ -1,49 +1,15 @@
 #include "cpu/onednn.h"
 
 #include <optional>
-#include <type_traits>
-
-#include <dnnl.h>
 
 #include "base/error.h"
 #include "cpu/affinity.h"
+#include "cpu/onednn_api.h"
 #include "cpu/openmp.h"
 #include "cpu/shared_library.h"
 
 namespace assay::cpu {
-namespace {
-
-// The functions used, each under its own name without the prefix.
-#define ASSAY_DNNL_FUNCTIONS(apply)                                                                \
-    apply(version) apply(get_effective_cpu_isa) apply(engine_create) apply(engine_destroy) apply(  \
-        stream_create) apply(stream_destroy) apply(stream_wait) apply(memory_desc_init_by_strides) \
-        apply(memory_desc_get_size) apply(memory_create) apply(memory_set_data_handle)             \
-            apply(memory_destroy) apply(post_ops_create) apply(post_ops_append_eltwise) apply(     \
-                post_ops_destroy) apply(primitive_attr_create) apply(primitive_attr_set_post_ops)  \
-                apply(primitive_attr_set_scratchpad_mode) apply(primitive_attr_destroy)            \
-                    apply(matmul_desc_init) apply(primitive_desc_iterator_create)                  \
-                        apply(primitive_desc_iterator_next) apply(primitive_desc_iterator_fetch)   \
-                            apply(primitive_desc_iterator_destroy) apply(primitive_desc_query)     \
-                                apply(primitive_desc_query_md) apply(primitive_desc_destroy)       \
-                                    apply(primitive_create) apply(primitive_execute)               \
-                                        apply(primitive_destroy)
-
-struct Api {
-#define ASSAY_MEMBER(name) decltype(&dnnl_##name) name = nullptr;
-    ASSAY_DNNL_FUNCTIONS(ASSAY_MEMBER)
-#undef ASSAY_MEMBER
-    int (*omp_get_max_threads)() = nullptr;
-    // What `#pragma omp parallel` calls (libgomp's ABI, which libomp has too).
-    void (*gomp_parallel)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
-
-    explicit Api(const SharedLibrary& library) {
-#define ASSAY_BIND(name) library.bind(name, "dnnl_" #name);
-        ASSAY_DNNL_FUNCTIONS(ASSAY_BIND)
-#undef ASSAY_BIND
-        library.bind(omp_get_max_threads, "omp_get_max_threads");
-        library.bind(gomp_parallel, "GOMP_parallel");
-    }
-};
+namespace onednn {
 
 void check(dnnl_status_t status, const std::string& what) {
     switch (status) {
@@ -58,17 +24,14 @@ void check(dnnl_status_t status, const std::string& what) {
     }
 }
 
-template <class Object>
-using Handle = std::unique_ptr<std::remove_pointer_t<Object>, dnnl_status_t (*)(Object)>;
-
-// An object made by `create`, which stores it through its first argument.
-template <class Object, class Create>
-Handle<Object> make(const std::string& what, dnnl_status_t (*destroy)(Object),
-                    const Create& create) {
-    Object object = nullptr;
-    check(create(&object), what);
-    return {object, destroy};
+std::string_view implementation_name(const Api& api, const Handle<dnnl_primitive_desc_t>& primitive,
+                                     const std::string& what) {
+    const char* name = nullptr;
+    check(api.primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0, &name), what);
+    return name;
 }
+
+namespace {
 
 dnnl_data_type_t data_type(work::Type type) {
     switch (type) {
@@ -92,37 +55,33 @@ std::string text(const work::Matmul& problem) {
 
 class Product : public OneDnnMatmul {
   public:
-    Product(const Api& api, dnnl_engine_t engine, dnnl_stream_t stream, const work::Matmul& problem,
-            std::string_view preferred)
-        : api_(api), engine_(engine), stream_(stream), what_(text(problem)) {
+    Product(const Api& api, const VersionedApi& versioned, dnnl_engine_t engine,
+            dnnl_stream_t stream, const work::Matmul& problem, std::string_view preferred)
+        : api_(api), versioned_(versioned), engine_(engine), stream_(stream), what_(text(problem)) {
         const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
         const auto batch = problem.batch;
         const auto operand = data_type(problem.operand);
-        const auto a = describe(batch, m, k, work::a_transposed(problem.layout), operand);
-        const auto b = describe(batch, k, n, work::b_transposed(problem.layout), operand);
-        const auto c = describe(batch, m, n, false, data_type(problem.output));
-        std::optional<dnnl_memory_desc_t> bias;
+        const auto output = data_type(problem.output);
+        MatmulDescription matmul;
+        matmul.a = describe(batch, m, k, work::a_transposed(problem.layout), operand);
+        matmul.b = describe(batch, k, n, work::b_transposed(problem.layout), operand);
+        matmul.c = describe(batch, m, n, false, output);
         if (work::has_bias(problem.epilogue)) {
-            bias = describe(batch, 1, n, false, data_type(problem.output), true);
+            matmul.bias = describe(batch, 1, n, false, output, true);
         }
-        dnnl_matmul_desc_t description{};
-        check(api_.matmul_desc_init(&description, &a, &b, bias ? &*bias : nullptr, &c), what_);
-        const auto chosen = choose(description, work::has_gelu(problem.epilogue), preferred);
-
-        const char* name = nullptr;
-        check(api_.primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0, &name), what_);
-        implementation_ = name;
+        const auto chosen = choose(matmul, work::has_gelu(problem.epilogue), preferred);
+        implementation_ = implementation_name(api_, chosen, what_);
         primitive_ = make<dnnl_primitive_t>(what_, api_.primitive_destroy, [&](auto* primitive) {
             return api_.primitive_create(primitive, chosen.get());
         });
-        a_ = add_argument(DNNL_ARG_SRC, a);
-        b_ = add_argument(DNNL_ARG_WEIGHTS, b);
-        c_ = add_argument(DNNL_ARG_DST, c);
-        if (bias) bias_ = add_argument(DNNL_ARG_BIAS, *bias);
-        if (const auto* scratchpad =
+        a_ = add_argument(DNNL_ARG_SRC, matmul.a.get());
+        b_ = add_argument(DNNL_ARG_WEIGHTS, matmul.b.get());
+        c_ = add_argument(DNNL_ARG_DST, matmul.c.get());
+        if (matmul.bias) bias_ = add_argument(DNNL_ARG_BIAS, matmul.bias.get());
+        if (const MemoryView scratchpad =
                 api_.primitive_desc_query_md(chosen.get(), dnnl_query_scratchpad_md, 0)) {
             scratchpad_bytes_ = api_.memory_desc_get_size(scratchpad);
-            scratchpad_ = add_argument(DNNL_ARG_SCRATCHPAD, *scratchpad);
+            scratchpad_ = add_argument(DNNL_ARG_SCRATCHPAD, scratchpad);
         }
     }
 
@@ -144,56 +103,31 @@ class Product : public OneDnnMatmul {
   private:
     // Rows x columns of each product of the batch, row-major or transposed in memory; `shared`: one
     // matrix serves the whole batch. A batch of one has two dimensions, which have faster paths.
-    dnnl_memory_desc_t describe(std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                                bool transposed, dnnl_data_type_t type, bool shared = false) {
-        dnnl_dims_t dims{shared ? 1 : batch, rows, columns};
-        dnnl_dims_t strides{rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
+    MemoryDescription describe(std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                               bool transposed, dnnl_data_type_t type, bool shared = false) {
+        const dnnl_dims_t dims{shared ? 1 : batch, rows, columns};
+        const dnnl_dims_t strides{rows * columns, transposed ? 1 : columns, transposed ? rows : 1};
         const int skip = batch == 1 ? 1 : 0;
-        dnnl_memory_desc_t description{};
-        check(api_.memory_desc_init_by_strides(&description, 3 - skip, dims + skip, type,
-                                               strides + skip),
-              what_);
-        return description;
+        return versioned_.describe(3 - skip, dims + skip, strides + skip, type, what_);
     }
 
-    Handle<dnnl_primitive_desc_t> choose(const dnnl_matmul_desc_t& description, bool gelu,
+    Handle<dnnl_primitive_desc_t> choose(const MatmulDescription& matmul, bool gelu,
                                          std::string_view preferred) {
         const auto post_ops = make<dnnl_post_ops_t>(
             what_, api_.post_ops_destroy, [&](auto* made) { return api_.post_ops_create(made); });
-        if (gelu) {
-            check(api_.post_ops_append_eltwise(post_ops.get(), 1.0F, dnnl_eltwise_gelu_tanh, 0, 0),
-                  what_);
-        }
+        if (gelu) versioned_.append_gelu(post_ops.get(), what_);
         const auto attributes = make<dnnl_primitive_attr_t>(
             what_, api_.primitive_attr_destroy,
             [&](auto* made) { return api_.primitive_attr_create(made); });
         check(api_.primitive_attr_set_post_ops(attributes.get(), post_ops.get()), what_);
         check(api_.primitive_attr_set_scratchpad_mode(attributes.get(), dnnl_scratchpad_mode_user),
               what_);
-        const auto iterator = make<dnnl_primitive_desc_iterator_t>(
-            what_, api_.primitive_desc_iterator_destroy, [&](auto* made) {
-                return api_.primitive_desc_iterator_create(made, &description, attributes.get(),
-                                                           engine_, nullptr);
-            });
-        const auto fetch = [&] {
-            return Handle<dnnl_primitive_desc_t>(api_.primitive_desc_iterator_fetch(iterator.get()),
-                                                 api_.primitive_desc_destroy);
-        };
-        auto first = fetch();
-        if (preferred.empty()) return first;
-        do {
-            auto candidate = fetch();
-            const char* name = nullptr;
-            check(api_.primitive_desc_query(candidate.get(), dnnl_query_impl_info_str, 0, &name),
-                  what_);
-            if (name == preferred) return candidate;
-        } while (api_.primitive_desc_iterator_next(iterator.get()) == dnnl_success);
-        return first;
+        return versioned_.choose(matmul, attributes.get(), engine_, preferred, what_);
     }
 
-    dnnl_memory_t add_argument(int index, const dnnl_memory_desc_t& description) {
+    dnnl_memory_t add_argument(int index, MemoryView description) {
         memories_.push_back(make<dnnl_memory_t>(what_, api_.memory_destroy, [&](auto* made) {
-            return api_.memory_create(made, &description, engine_, DNNL_MEMORY_NONE);
+            return api_.memory_create(made, description, engine_, DNNL_MEMORY_NONE);
         }));
         arguments_.push_back({index, memories_.back().get()});
         return memories_.back().get();
@@ -205,6 +139,7 @@ class Product : public OneDnnMatmul {
     }
 
     const Api& api_;
+    const VersionedApi& versioned_;
     dnnl_engine_t engine_;
     dnnl_stream_t stream_;
     std::string what_;
@@ -228,13 +163,15 @@ class Library : public OneDnn {
     explicit Library(const std::vector<Core>& cores)
         : affinity_(std::in_place, cpus_of(cores)),
           environment_(std::in_place, cores),
-          library_("ASSAY_LIB_DNNL", "libdnnl.so.2"),
+          library_("ASSAY_LIB_DNNL", ASSAY_DNNL_SONAME),
           api_(library_) {
+        library_.bind(omp_get_max_threads_, "omp_get_max_threads");
+        library_.bind(gomp_parallel_, "GOMP_parallel");
         note_ = environment_->note();
         environment_.reset();  // libgomp has read it
         // Threads that libgomp doesn't place, because the user said so or it was loaded before,
         // keep the affinity of the thread that starts them: it starts them now.
-        api_.gomp_parallel([](void*) {}, nullptr, 0, 0);
+        gomp_parallel_([](void*) {}, nullptr, 0, 0);
         affinity_.reset();
         const dnnl_version_t* v = api_.version();
         version_ = std::to_string(v->major) + '.' + std::to_string(v->minor) + '.' +
@@ -243,6 +180,7 @@ class Library : public OneDnn {
             throw Unsupported(library_.file() + " is oneDNN " + version_ + ", not " +
                               std::to_string(DNNL_VERSION_MAJOR) + ".x");
         }
+        versioned_ = versioned_api(library_, api_);
         engine_ = make<dnnl_engine_t>("its engine", api_.engine_destroy, [&](auto* made) {
             return api_.engine_create(made, dnnl_cpu, 0);
         });
@@ -254,7 +192,7 @@ class Library : public OneDnn {
     const std::string& file() const override { return library_.file(); }
     const std::string& version() const override { return version_; }
     const std::string& note() const override { return note_; }
-    int threads() const override { return api_.omp_get_max_threads(); }
+    int threads() const override { return omp_get_max_threads_(); }
 
     bool native(work::Type type) const override {
         const unsigned used = api_.get_effective_cpu_isa();
@@ -271,7 +209,8 @@ class Library : public OneDnn {
 
     std::unique_ptr<OneDnnMatmul> matmul(const work::Matmul& problem,
                                          std::string_view preferred) override {
-        return std::make_unique<Product>(api_, engine_.get(), stream_.get(), problem, preferred);
+        return std::make_unique<Product>(api_, *versioned_, engine_.get(), stream_.get(), problem,
+                                         preferred);
     }
 
   private:
@@ -280,17 +219,22 @@ class Library : public OneDnn {
     std::optional<OpenMpEnvironment> environment_;
     SharedLibrary library_;
     Api api_;
+    std::unique_ptr<VersionedApi> versioned_;
+    int (*omp_get_max_threads_)() = nullptr;
+    // What `#pragma omp parallel` calls (libgomp's ABI, which libomp has too).
+    void (*gomp_parallel_)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
     std::string version_, note_;
     Handle<dnnl_engine_t> engine_{nullptr, nullptr};
     Handle<dnnl_stream_t> stream_{nullptr, nullptr};
 };
 
 }  // namespace
+}  // namespace onednn
 
 OneDnn& OneDnn::instance(const std::vector<Core>& cores) {
     // A constructor that throws leaves it unset, for the next call to try again. Never destroyed:
     // the library's own statics may be gone before ours.
-    static OneDnn& library = *new Library(cores);
+    static OneDnn& library = *new onednn::Library(cores);
     return library;
 }
 

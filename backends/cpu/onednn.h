@@ -1,4 +1,5 @@
-// oneDNN (C API, version 2.6 or a later 2.x), opened on first use.
+// oneDNN (C API, version 2.6 or a later 2.x, or 3.x, as the headers it was built with), opened on
+// first use.
 #pragma once
 
 #include <cstdint>

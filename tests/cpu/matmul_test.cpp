@@ -191,7 +191,7 @@ TEST(CpuMatmul, NamesLibraryAlgorithmAndPath) {
     const ops::Implementation& how = prepared->implementation();
     EXPECT_EQ(how.library, "oneDNN");
     EXPECT_THAT(how.library_file, HasSubstr("libdnnl"));
-    EXPECT_THAT(how.library_version, testing::StartsWith("2."));
+    EXPECT_THAT(how.library_version, testing::MatchesRegex("[23]\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(how.path, record::Path::fast);
     EXPECT_GE(how.threads, 1);
 }
