@@ -30,13 +30,14 @@ install(TARGETS assay assay_core RUNTIME_DEPENDENCY_SET needed
   RUNTIME DESTINATION bin LIBRARY DESTINATION lib NAMELINK_SKIP)
 
 # oneDNN is opened at run time, so no binary names it: the module's own library path finds it.
-find_library(DNNL_LIBRARY NAMES dnnl REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+file(READ_SYMLINK ${DNNL_LIBRARY} dnnl_soname)
+cmake_path(GET dnnl_soname FILENAME dnnl_soname)
 file(REAL_PATH ${DNNL_LIBRARY} dnnl_file)
 add_library(dnnl SHARED IMPORTED)
 set_target_properties(dnnl PROPERTIES IMPORTED_LOCATION ${dnnl_file})
 install(IMPORTED_RUNTIME_ARTIFACTS dnnl RUNTIME_DEPENDENCY_SET needed LIBRARY DESTINATION lib)
 cmake_path(GET dnnl_file FILENAME dnnl_name)
-string(REGEX REPLACE "^(libdnnl\\.so\\.[0-9]+).*" "\\1" dnnl_soname ${dnnl_name})
 if(NOT dnnl_name STREQUAL dnnl_soname)
   install(CODE "
     set(lib \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib\")

@@ -119,7 +119,7 @@ std::vector<record::DeviceFacts> devices_of(std::string_view kind, std::string& 
     return open_module(kind).list(why);
 }
 
-std::string with_reason(std::string text, const std::string& why) {
+std::string with_reason(const std::string& text, const std::string& why) {
     return why.empty() ? text : text + ": " + one_line(why);
 }
 
