@@ -52,7 +52,13 @@ void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& resul
     const auto subject =
         rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
-    // Once more, as the timed calls left it: what was right before may be wrong under load.
+    // As the timed calls left it, and computed once more: what was right before may be wrong under
+    // load or after it.
+    auto under = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
+    under.name = "answer under load";
+    result.checks.push_back(std::move(under));
+    prepared->enqueue(*stream, operands.set(0));
+    stream->synchronize();
     auto after = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
     after.name = "answer after load";
     result.checks.push_back(std::move(after));

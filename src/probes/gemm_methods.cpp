@@ -129,12 +129,12 @@ std::unique_ptr<RotatingOperands> operands_of(const TimingMethod& method, Matmul
 }
 
 // The second call of each kind: the first may open a library.
-Pace pace_of(measure::Subject& subject, CacheClearer& clear, measure::Clock& clock) {
+Pace pace_of(measure::Subject& subject, CacheClearer& clear, bool clears, measure::Clock& clock) {
     Pace pace{};
     double seconds = 0;
     for (int i = 0; i < 2; ++i) {
         const double start = clock.now();
-        clear();
+        if (clears) clear();
         const double cleared = clock.now();
         subject.run({&seconds, 1}, 1);
         const double end = clock.now();
@@ -176,7 +176,8 @@ void measure_methods(const MatmulCase& asked, const std::vector<const TimingMeth
 
     const auto honest = rotating_subject("honest", bench.device, *prepared, honest_operands);
     CacheClearer clear(bench.device);
-    const auto pace = pace_of(*honest, clear, bench.clock);
+    const bool clears = std::ranges::any_of(methods, &TimingMethod::clear_caches);
+    const auto pace = pace_of(*honest, clear, clears, bench.clock);
     require_affordable(methods, pace);
 
     Bench sustained = bench;

@@ -132,9 +132,9 @@ TEST(LoadToml, SaysWhyAFileCannotBeRead) {
     const Scratch scratch;
     TomlDocument document;
     const auto path = scratch / "absent.toml";
-    expect_error<Error>([&] { load_toml(path, document); },
-                        "can't read " + path.string() + ": No such file or directory",
-                        "check the path");
+    expect_error<UsageError>([&] { load_toml(path, document); },
+                             "can't read " + path.string() + ": No such file or directory",
+                             "check the path");
 }
 
 }  // namespace

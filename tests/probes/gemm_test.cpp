@@ -124,9 +124,10 @@ TEST(Gemm, MeasuresAProduct) {
     EXPECT_EQ(conditions.footprint_bytes, 2U << 20);
     EXPECT_FALSE(conditions.settings.contains("cold"));
 
-    ASSERT_EQ(result.checks.size(), 2U);
+    ASSERT_EQ(result.checks.size(), 3U);
     EXPECT_TRUE(result.checks[0].passed) << result.checks[0].detail;
-    EXPECT_EQ(result.checks[1].name, "answer after load");
+    EXPECT_EQ(result.checks[1].name, "answer under load");
+    EXPECT_EQ(result.checks[2].name, "answer after load");
     EXPECT_TRUE(result.checks[1].passed) << result.checks[1].detail;
 
     ASSERT_EQ(result.launches.size(), 1U);
