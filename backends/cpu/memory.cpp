@@ -46,8 +46,13 @@ class Prepared : public ops::PreparedMemory {
 
     void enqueue(device::Stream& stream, const ops::MemoryOperands& operands) override {
         CpuStream::of(stream).enqueue([this, operands] {
-            team_.run([&](int index, int count) { run_share(operands, index, count); },
-                      request_.node);
+            team_.run(
+                [&](int index, int count) {
+                    for (int pass = 0; pass < request_.passes; ++pass) {
+                        run_share(operands, index, count);
+                    }
+                },
+                request_.node);
         });
     }
 

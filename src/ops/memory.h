@@ -22,6 +22,7 @@ struct MemoryRequest {
     std::uint64_t bytes_per_array = 0;  // a multiple of 4
     bool in_cache = false;              // plain stores; else stores may pass the caches by
     int node = device::kAnyNode;        // compute on this NUMA node's cores only
+    int passes = 1;                     // over the arrays in one call
 };
 
 class PreparedMemory : public Operation {

@@ -1,5 +1,6 @@
 #include "probes/memory.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -65,6 +66,14 @@ std::uint64_t slice_count(std::uint64_t size) {
 std::uint64_t slice_bytes(std::uint64_t size) {
     const std::uint64_t count = slice_count(size);
     return count == 1 ? size : size / count / kSliceAlignment * kSliceAlignment;
+}
+
+// A small array is gone over several times in a call: waking the cores takes a microsecond, in
+// which a core moves tens of kilobytes.
+constexpr std::uint64_t kLeastBytesPerCall = std::uint64_t{8} << 20;
+
+int pass_count(std::uint64_t size) {
+    return static_cast<int>(std::max<std::uint64_t>(1, kLeastBytesPerCall / size));
 }
 
 // A kernel whose arrays stay in a cache must write through it; one that goes to memory is faster
@@ -137,7 +146,7 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
     }
     const std::uint64_t slice = slice_bytes(size);
     const ops::MemoryRequest request{op, slice, stays_in_cache(footprint, device.facts()),
-                                     nodes.cores};
+                                     nodes.cores, pass_count(size)};
     const auto kernel = device.need<ops::Memory>().prepare(request);
     describe(kernel->implementation(), result);
     result.conditions.settings["stores"] =
@@ -173,17 +182,18 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
 
 std::vector<record::Metric> MemoryProbe::metrics(const record::Result& result) const {
     const auto op = work::parse_memory_op(result.what.at("op"));
-    const auto slice = slice_bytes(result.what.size("size"));
-    const auto bytes = static_cast<double>(work::counted_bytes(op, slice));
-    return {
-        measure::rate_metric(
-            "bandwidth", "GB/s",
-            fmt::format("({} arrays read + {} written) x {} bytes / median time of one call on a "
-                        "slice that long, 1e9 per second; lines that a cache reads before they are "
-                        "written to aren't counted",
-                        work::arrays_read(op), work::arrays_written(op), slice),
-            bytes / 1e9, result.launches),
-        measure::time_metric("time", "device time of one call", result.launches)};
+    const std::uint64_t size = result.what.size("size");
+    const auto bytes = static_cast<double>(work::counted_bytes(op, slice_bytes(size))) *
+                       static_cast<double>(pass_count(size));
+    return {measure::rate_metric(
+                "bandwidth", "GB/s",
+                fmt::format("({} arrays read + {} written) x {} bytes x {} passes / median time of "
+                            "one call, 1e9 per second; lines that a cache reads before they are "
+                            "written to aren't counted",
+                            work::arrays_read(op), work::arrays_written(op), slice_bytes(size),
+                            pass_count(size)),
+                bytes / 1e9, result.launches),
+            measure::time_metric("time", "device time of one call", result.launches)};
 }
 
 }  // namespace assay::probes
