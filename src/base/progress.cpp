@@ -63,9 +63,12 @@ Progress::~Progress() {
 void Progress::step(std::size_t done, std::size_t total, const std::string& what) {
     if (quiet_) return;
     const auto left = seconds_left(done, total);
-    const auto left_text = std::isnan(left)
-                               ? std::string()
-                               : fmt::format(", {} left", format_seconds(std::ceil(left)));
+    std::string left_text;
+    if (left < 60) {
+        left_text = fmt::format(", {:.0f} s left", std::ceil(left));
+    } else if (!std::isnan(left)) {
+        left_text = fmt::format(", {} left", format_seconds(std::ceil(left)));
+    }
     if (!terminal_) {
         put(stream_, fmt::format("[{}/{}] {}{}\n", done, total, what, left_text));
     } else {

@@ -132,7 +132,12 @@ double parse_duration(const std::string& text, const std::string& option) {
 void MeasuringOptions::declare(CLI::App& command) {
     const auto group = "Every measuring command";
     const auto add = [&](const char* name, std::string& value, const char* help) {
-        command.add_option(name, value, help)->group(group)->capture_default_str();
+        command.add_option(name, value, help)
+            ->group(group)
+            ->capture_default_str()
+            ->check([](const std::string& given) {
+                return given.empty() ? std::string("a value is wanted") : std::string();
+            });
     };
     add("--device", device_, "best, cpu, cuda:0, cuda:all, ...");
     add("--protocol", protocol_, "boost, sustained, article: a list, each its own result");

@@ -1,5 +1,7 @@
 #include "probes/cache_clearer.h"
 
+#include "base/units.h"
+
 namespace assay::probes {
 
 namespace {
@@ -7,7 +9,8 @@ constexpr std::size_t kClearBytes = std::size_t{256} << 20;
 }
 
 CacheClearer::CacheClearer(device::Device& device)
-    : buffer_(device.allocate(kClearBytes)),
+    : last_level_cache_bytes_(device.facts().last_level_cache_bytes),
+      buffer_(device.allocate(kClearBytes)),
       stream_(device.create_stream()),
       write_(device.need<ops::Memory>().prepare(
           {work::MemoryOp::write, kClearBytes, true, device::kAnyNode})) {}
@@ -15,6 +18,12 @@ CacheClearer::CacheClearer(device::Device& device)
 void CacheClearer::operator()() {
     write_->enqueue(*stream_, {nullptr, nullptr, buffer_->data()});
     stream_->synchronize();
+}
+
+std::string CacheClearer::shortfall() const {
+    if (last_level_cache_bytes_ < kClearBytes) return {};
+    return "256 MiB are written to clear a last-level cache of " +
+           format_bytes(static_cast<double>(last_level_cache_bytes_)) + ": calls may find it warm";
 }
 
 }  // namespace assay::probes

@@ -1,7 +1,9 @@
 // Clears the caches between calls, as timing methods and the article protocol do.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "device/device.h"
 #include "ops/memory.h"
@@ -16,7 +18,11 @@ class CacheClearer {
 
     void operator()();  // returns when it is done
 
+    // Why the caches may not be clear afterwards, or "".
+    std::string shortfall() const;
+
   private:
+    std::uint64_t last_level_cache_bytes_;
     std::unique_ptr<device::Buffer> buffer_;
     std::unique_ptr<device::Stream> stream_;
     std::unique_ptr<ops::PreparedMemory> write_;

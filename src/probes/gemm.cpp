@@ -47,7 +47,11 @@ void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& resul
 
     std::function<void()> clear;  // held by the subject, which runs it between samples
     if (bench.protocol.clear_between && matmul.cache == CacheState::cold) {
-        clear = [clearer = std::make_shared<CacheClearer>(bench.device)] { (*clearer)(); };
+        const auto clearer = std::make_shared<CacheClearer>(bench.device);
+        if (auto why = clearer->shortfall(); !why.empty()) {
+            result.conditions.settings["cleared"] = std::move(why);
+        }
+        clear = [clearer] { (*clearer)(); };
     }
     const auto subject =
         rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));

@@ -176,6 +176,9 @@ void measure_methods(const MatmulCase& asked, const std::vector<const TimingMeth
 
     const auto honest = rotating_subject("honest", bench.device, *prepared, honest_operands);
     CacheClearer clear(bench.device);
+    if (auto why = clear.shortfall(); !why.empty()) {
+        result.conditions.settings["cleared"] = std::move(why);
+    }
     const bool clears = std::ranges::any_of(methods, &TimingMethod::clear_caches);
     const auto pace = pace_of(*honest, clear, clears, bench.clock);
     require_affordable(methods, pace);

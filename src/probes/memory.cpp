@@ -171,7 +171,11 @@ void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& re
 
     std::function<void()> clear;
     if (bench.protocol.clear_between) {
-        clear = [clearer = std::make_shared<CacheClearer>(device)] { (*clearer)(); };
+        const auto clearer = std::make_shared<CacheClearer>(device);
+        if (auto why = clearer->shortfall(); !why.empty()) {
+            result.conditions.settings["cleared"] = std::move(why);
+        }
+        clear = [clearer] { (*clearer)(); };
     }
     measure::StreamSubject subject(
         "memory", device,

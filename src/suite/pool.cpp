@@ -1,6 +1,7 @@
 #include "suite/pool.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "probes/probe.h"
 
@@ -8,7 +9,22 @@ namespace assay::suite {
 
 namespace {
 
-void add_conditions(record::Conditions& all, const record::Conditions& one) {
+// The mean over launches, of those where it could be read.
+void average(std::optional<double>& all, const std::optional<double>& one, std::size_t launches) {
+    if (!one) return;
+    const auto n = static_cast<double>(launches);
+    all = all ? (*all * n + *one) / (n + 1) : *one;
+}
+
+// `launches` are those that `all` stands for so far.
+void add_conditions(record::Conditions& all, const record::Conditions& one, std::size_t launches) {
+    average(all.clock_mhz, one.clock_mhz, launches);
+    average(all.power_w, one.power_w, launches);
+    average(all.energy_per_call_j, one.energy_per_call_j, launches);
+    average(all.temperature_c, one.temperature_c, launches);
+    if (one.algorithm != all.algorithm || one.library_file != all.library_file) {
+        all.settings["other launches ran"] = one.library + " " + one.algorithm;
+    }
     for (const auto& reason : one.throttle_reasons) {
         if (std::ranges::find(all.throttle_reasons, reason) == all.throttle_reasons.end()) {
             all.throttle_reasons.push_back(reason);
@@ -27,7 +43,7 @@ void pool(record::Result& result, const record::Result& more) {
         result.conditions = more.conditions;
         result.series = more.series;
     } else {
-        add_conditions(result.conditions, more.conditions);
+        add_conditions(result.conditions, more.conditions, result.launches.size());
     }
     for (auto launch : more.launches) {
         launch.index = static_cast<int>(result.launches.size());

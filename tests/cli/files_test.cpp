@@ -54,9 +54,9 @@ TEST_F(ProgramFiles, ASuiteWithoutContentIsNamed) {
     expect_complaint(run({"run", "--suite", empty}), kExitUsage, "the suite has no name", "suite");
     const auto bare = file("bare.toml", "name = 's'\n");
     expect_complaint(run({"run", "--suite", bare}), kExitUsage, "no [[probe]]", "suite");
-    expect_complaint(run({"run", "--suite", file("none.toml")}), kExitFailed, file("none.toml"),
+    expect_complaint(run({"run", "--suite", file("none.toml")}), kExitUsage, file("none.toml"),
                      "check the path");
-    expect_complaint(run({"run", "--suite", scratch_.path()}), kExitFailed, scratch_.path(),
+    expect_complaint(run({"run", "--suite", scratch_.path()}), kExitUsage, scratch_.path(),
                      "file");
 }
 

@@ -45,8 +45,22 @@ TEST(Pool, MetricsStandOnTheSamplesOfEveryLaunch) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(result.launches[static_cast<std::size_t>(i)].index, i);
     ASSERT_NE(result.metric("bandwidth"), nullptr);
     EXPECT_EQ(result.metric("bandwidth")->n, 600u);
-    // 1000 bytes read and 1000 written in 2 us, the geometric mean of the launches' medians.
-    EXPECT_NEAR(result.metric("bandwidth")->value, 1.0, 1e-12);
+    // 1000 bytes read and 1000 written, 8388 times a call (8 MiB), in 2 us, the geometric mean of
+    // the launches' medians.
+    EXPECT_NEAR(result.metric("bandwidth")->value, 8388.0, 1e-8);
+}
+
+TEST(Pool, ClocksAreAveragedAndAnotherAlgorithmIsSaid) {
+    auto result = asked();
+    for (const double mhz : {2000.0, 2300.0, 2600.0}) {
+        auto one = launched(1e-6);
+        one.conditions.clock_mhz = mhz;
+        one.conditions.algorithm = mhz < 2500 ? "one" : "another";
+        pool(result, one);
+    }
+    EXPECT_NEAR(result.conditions.clock_mhz.value(), 2300, 1e-9);
+    EXPECT_FALSE(result.conditions.power_w);
+    EXPECT_EQ(result.conditions.settings.at("other launches ran"), " another");
 }
 
 TEST(Pool, ACheckHoldsWhenItHeldInEveryLaunch) {
