@@ -11,6 +11,10 @@
 
 namespace assay::stats {
 
+namespace {
+constexpr double kFewestTold = 4.0;
+}
+
 double autocorrelation_time(std::span<const double> series) {
     const double centre = mean(series);
     std::vector<double> centred(series.begin(), series.end());
@@ -25,6 +29,7 @@ double autocorrelation_time(std::span<const double> series) {
     const double variance = covariance(0);
     if (std::ranges::adjacent_find(series, std::not_equal_to{}) == series.end()) return 1.0;
 
+    const double n = static_cast<double>(centred.size());
     double pairs = 0.0;
     double previous = std::numeric_limits<double>::infinity();
     std::size_t window = 0;
@@ -34,8 +39,9 @@ double autocorrelation_time(std::span<const double> series) {
         pairs += pair;
         previous = pair;
         window = lag + 1;
+        // A ramp's correlations go on over half of the series, at the cost of its square.
+        if (2.0 * pairs > n / kFewestTold) break;
     }
-    const double n = static_cast<double>(centred.size());
     const double correction = 1.0 + (2.0 * static_cast<double>(window) + 1.0) / n;
     return std::clamp((2.0 * pairs - 1.0) * correction, 1.0, n);
 }

@@ -16,7 +16,8 @@ namespace assay::stats {
 // last lag added (Monte Carlo errors with less errors, 2004, eq. 49).
 //
 // An alternating series could claim a time below 1; it is cut off there, since a pattern that
-// happens to repeat isn't evidence. Cost: O(n x time), O(n^2) at worst (a ramp).
+// happens to repeat isn't evidence. The sum also ends once fewer than four effective samples are
+// left: how many fewer is of no use, and a ramp would cost O(n^2) to tell. Cost: O(n x time).
 double autocorrelation_time(std::span<const double> series);
 
 }  // namespace assay::stats
