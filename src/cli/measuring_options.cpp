@@ -136,7 +136,7 @@ void MeasuringOptions::declare(CLI::App& command) {
             ->group(group)
             ->capture_default_str()
             ->check([](const std::string& given) {
-                return given.empty() ? std::string("a value is wanted") : std::string();
+                return given.empty() ? std::string("\"\" is no value") : std::string();
             });
     };
     add("--device", device_, "best, cpu, cuda:0, cuda:all, ...");

@@ -56,8 +56,7 @@ TEST_F(ProgramFiles, ASuiteWithoutContentIsNamed) {
     expect_complaint(run({"run", "--suite", bare}), kExitUsage, "no [[probe]]", "suite");
     expect_complaint(run({"run", "--suite", file("none.toml")}), kExitUsage, file("none.toml"),
                      "check the path");
-    expect_complaint(run({"run", "--suite", scratch_.path()}), kExitUsage, scratch_.path(),
-                     "file");
+    expect_complaint(run({"run", "--suite", scratch_.path()}), kExitUsage, scratch_.path(), "file");
 }
 
 TEST_F(ProgramFiles, AShapeFileThatIsMalformedIsNamedByLineAndColumn) {
