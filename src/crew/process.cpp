@@ -38,7 +38,7 @@ std::string_view read_chunk(Descriptor& pipe, char (&buffer)[kChunk]) {
 
 }  // namespace
 
-Process::Process(const Command& command) : forward_errors_(command.forward_errors) {
+Process::Process(const Command& command) {
     ignore_sigpipe();
     Pipe input = make_pipe();
     Pipe reply = make_pipe();
@@ -90,8 +90,6 @@ bool Process::read_replies() {
 void Process::read_errors() {
     char buffer[kChunk];
     const std::string_view bytes = read_chunk(error_, buffer);
-    if (forward_errors_ && !bytes.empty()) [[maybe_unused]]
-        const ssize_t ignored = ::write(STDERR_FILENO, bytes.data(), bytes.size());
     last_words_ += bytes;
     if (last_words_.size() > kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
 }

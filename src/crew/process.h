@@ -49,7 +49,6 @@ class Process {
     void read_errors();
     bool wait_for_end(double seconds);
 
-    bool forward_errors_;
     Descriptor input_;
     Descriptor reply_;
     Descriptor error_;

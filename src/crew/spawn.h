@@ -16,7 +16,6 @@ struct Command {
     // True: the program calls serve(). False: a foreign peer, which answers on its standard output
     // and sends no heartbeats, so that only the time limit tells a hang.
     bool own_protocol = true;
-    bool forward_errors = false;  // pass its standard error on to ours, besides keeping the tail
 };
 
 // Where an own child writes its replies.

@@ -22,7 +22,7 @@ struct Alternative {
 };
 
 struct InterleaveOptions {
-    double margin = 0.015;
+    double margin = stats::kDefaultMargin;
     double round_s = 0.05;  // time one alternative gets in a round, at least one call
     std::size_t min_rounds = 20;
     std::size_t max_rounds = 1000;

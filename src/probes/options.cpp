@@ -12,10 +12,6 @@ void Options::set(const std::string& name, std::string value) {
     values_[name] = std::move(value);
 }
 
-bool Options::given(std::string_view name) const {
-    return values_.find(name) != values_.end();
-}
-
 const std::string& Options::at(std::string_view name) const {
     if (const auto found = values_.find(name); found != values_.end()) return found->second;
     const auto spec = std::ranges::find(specs_, name, &OptionSpec::name);

@@ -21,7 +21,6 @@ class Options {
 
     // Throws UsageError for an unknown name, with the nearest.
     void set(const std::string& name, std::string value);
-    bool given(std::string_view name) const;
     // The given value, else the default.
     const std::string& at(std::string_view name) const;
     const std::vector<OptionSpec>& specs() const { return specs_; }

@@ -16,17 +16,8 @@ TEST(Options, GiveTheDefaultUntilSet) {
     auto options = two();
     EXPECT_EQ(options.at("size"), "64K");
     EXPECT_EQ(options.at("sweep"), "");
-    EXPECT_FALSE(options.given("size"));
     options.set("size", "1M");
     EXPECT_EQ(options.at("size"), "1M");
-    EXPECT_TRUE(options.given("size"));
-    EXPECT_FALSE(options.given("sweep"));
-}
-
-TEST(Options, ANameSetToItsDefaultCountsAsGiven) {
-    auto options = two();
-    options.set("sweep", "");
-    EXPECT_TRUE(options.given("sweep"));
 }
 
 TEST(Options, RefuseAnUnknownNameAndTellTheNearest) {
