@@ -13,6 +13,12 @@ namespace {
 using work::Type;
 
 void require_types(const work::Matmul& p) {
+    if (work::type_b(p) != p.operand) {
+        throw Unsupported("the CPU has no product of " + std::string(work::name(p.operand)) +
+                              " with " + std::string(work::name(work::type_b(p))),
+                          "give both operands the same type");
+    }
+    if (p.scale_a != 1 || p.scale_b != 1) throw Unsupported("the CPU has no scaled product");
     const bool known =
         (p.operand == Type::fp32 && p.accumulate == Type::fp32 && p.output == Type::fp32) ||
         (p.operand == Type::bf16 && p.accumulate == Type::fp32 &&
@@ -83,7 +89,12 @@ std::string_view preferred_implementation(const work::Matmul& p) {
     return wins ? "gemm:jit" : "";
 }
 
-std::unique_ptr<ops::PreparedMatmul> CpuMatmul::prepare(const work::Matmul& problem) {
+std::unique_ptr<ops::PreparedMatmul> CpuMatmul::prepare(const work::Matmul& problem,
+                                                        const ops::MatmulChoice& choice) {
+    if (!choice.entry.empty() || !choice.algorithm.empty()) {
+        throw Unsupported("the CPU has one way to a product, not " + choice.entry +
+                          choice.algorithm);
+    }
     work::validate(problem);
     require_types(problem);
     return std::make_unique<Prepared>(OneDnn::instance(team_.cores()), problem, topology_, team_);

@@ -13,7 +13,8 @@ class CpuMatmul : public ops::Matmul {
   public:
     CpuMatmul(const Topology& topology, ThreadTeam& team) : topology_(topology), team_(team) {}
     // fp32 to fp32, bf16 to fp32 or bf16, int8 to int32.
-    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem) override;
+    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem,
+                                                 const ops::MatmulChoice& choice) override;
 
   private:
     const Topology& topology_;

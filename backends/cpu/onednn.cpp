@@ -6,7 +6,7 @@
 #include "cpu/affinity.h"
 #include "cpu/onednn_api.h"
 #include "cpu/openmp.h"
-#include "cpu/shared_library.h"
+#include "device/shared_library.h"
 
 namespace assay::cpu {
 namespace onednn {
@@ -217,7 +217,7 @@ class Library : public OneDnn {
     // Before the library, since they hold while that loads.
     std::optional<AffinityScope> affinity_;
     std::optional<OpenMpEnvironment> environment_;
-    SharedLibrary library_;
+    device::SharedLibrary library_;
     Api api_;
     std::unique_ptr<VersionedApi> versioned_;
     int (*omp_get_max_threads_)() = nullptr;

@@ -9,7 +9,7 @@
 
 #include <dnnl.h>
 
-#include "cpu/shared_library.h"
+#include "device/shared_library.h"
 
 namespace assay::cpu::onednn {
 
@@ -31,7 +31,7 @@ struct Api {
     ASSAY_DNNL_FUNCTIONS(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
 
-    explicit Api(const SharedLibrary& library) {
+    explicit Api(const device::SharedLibrary& library) {
 #define ASSAY_BIND(name) library.bind(name, "dnnl_" #name);
         ASSAY_DNNL_FUNCTIONS(ASSAY_BIND)
 #undef ASSAY_BIND
@@ -82,6 +82,6 @@ std::string_view implementation_name(const Api& api, const Handle<dnnl_primitive
                                      const std::string& what);
 
 // `library` must be of the headers' major version; `api` must outlive the result.
-std::unique_ptr<VersionedApi> versioned_api(const SharedLibrary& library, const Api& api);
+std::unique_ptr<VersionedApi> versioned_api(const device::SharedLibrary& library, const Api& api);
 
 }  // namespace assay::cpu::onednn

@@ -5,7 +5,7 @@ namespace {
 
 class Version2 : public VersionedApi {
   public:
-    Version2(const SharedLibrary& library, const Api& api) : api_(api) {
+    Version2(const device::SharedLibrary& library, const Api& api) : api_(api) {
         library.bind(memory_desc_init_by_strides_, "dnnl_memory_desc_init_by_strides");
         library.bind(post_ops_append_eltwise_, "dnnl_post_ops_append_eltwise");
         library.bind(matmul_desc_init_, "dnnl_matmul_desc_init");
@@ -65,7 +65,7 @@ class Version2 : public VersionedApi {
 
 }  // namespace
 
-std::unique_ptr<VersionedApi> versioned_api(const SharedLibrary& library, const Api& api) {
+std::unique_ptr<VersionedApi> versioned_api(const device::SharedLibrary& library, const Api& api) {
     return std::make_unique<Version2>(library, api);
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 class Version3 : public VersionedApi {
   public:
-    Version3(const SharedLibrary& library, const Api& api) : api_(api) {
+    Version3(const device::SharedLibrary& library, const Api& api) : api_(api) {
         library.bind(memory_desc_create_, "dnnl_memory_desc_create_with_strides");
         library.bind(memory_desc_destroy_, "dnnl_memory_desc_destroy");
         library.bind(post_ops_append_eltwise_, "dnnl_post_ops_append_eltwise");
@@ -53,7 +53,7 @@ class Version3 : public VersionedApi {
 
 }  // namespace
 
-std::unique_ptr<VersionedApi> versioned_api(const SharedLibrary& library, const Api& api) {
+std::unique_ptr<VersionedApi> versioned_api(const device::SharedLibrary& library, const Api& api) {
     return std::make_unique<Version3>(library, api);
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "device/device.h"
 #include "ops/operation.h"
@@ -23,6 +25,7 @@ struct MemoryRequest {
     bool in_cache = false;              // plain stores; else stores may pass the caches by
     int node = device::kAnyNode;        // compute on this NUMA node's cores only
     int passes = 1;                     // over the arrays in one call
+    std::string kernel = {};            // one of Memory::kernels(op); empty: the first
 };
 
 class PreparedMemory : public Operation {
@@ -35,6 +38,12 @@ class PreparedMemory : public Operation {
 class Memory : public device::Facility {
   public:
     static constexpr const char* kName = "memory";
+    // Ways to do `op`, the default first. Empty: there is one.
+    virtual std::vector<std::string> kernels(work::MemoryOp /*op*/) const { return {}; }
+    // Bytes of an array that one call should go over, so that it lasts about a millisecond, and
+    // those that it should at least move, in several passes, so that its start is a small part.
+    virtual std::uint64_t largest_slice() const { return std::uint64_t{32} << 20; }
+    virtual std::uint64_t least_bytes() const { return std::uint64_t{8} << 20; }
     // Throws Unsupported.
     virtual std::unique_ptr<PreparedMemory> prepare(const MemoryRequest& request) = 0;
 };

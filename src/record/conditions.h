@@ -33,6 +33,7 @@ struct Conditions {
     std::uint64_t footprint_bytes = 0;  // what the operands rotate over
     int operand_sets = 1;
     int threads = 0;
+    int compute_units = 0;  // that the device has for it: what a rate per unit and cycle divides by
     // Power cap, slider, flags, environment variables that matter, notes of the probe.
     std::map<std::string, std::string> settings;
 

@@ -72,6 +72,7 @@ struct Fields<Conditions> {
         archive.optional("footprint_bytes", conditions.footprint_bytes);
         archive.required("operand_sets", conditions.operand_sets);
         archive.optional("threads", conditions.threads);
+        archive.optional("compute_units", conditions.compute_units);
         archive.optional("settings", conditions.settings);
     }
 };

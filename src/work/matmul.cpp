@@ -34,6 +34,13 @@ constexpr std::array<EpilogueRow, 4> kEpilogues{{{Epilogue::none, "none", false,
                                                  {Epilogue::gelu, "gelu", false, true},
                                                  {Epilogue::bias_gelu, "bias+gelu", true, true}}};
 
+struct AccumulationRow {
+    Accumulation accumulation;
+    std::string_view name;
+};
+constexpr std::array<AccumulationRow, 2> kAccumulations{
+    {{Accumulation::exact, "exact"}, {Accumulation::fast, "fast"}}};
+
 const LayoutRow& row(Layout layout) {
     return kLayouts[static_cast<std::size_t>(layout)];
 }
@@ -56,12 +63,24 @@ std::string_view name(Epilogue epilogue) {
     return row(epilogue).name;
 }
 
+std::string_view name(Accumulation accumulation) {
+    return kAccumulations[static_cast<std::size_t>(accumulation)].name;
+}
+
 Layout parse_layout(std::string_view word) {
     return row_named("layout", word, kLayouts).layout;
 }
 
 Epilogue parse_epilogue(std::string_view word) {
     return row_named("epilogue", word, kEpilogues).epilogue;
+}
+
+Accumulation parse_accumulation(std::string_view word) {
+    return row_named("accumulation", word, kAccumulations).accumulation;
+}
+
+Type type_b(const Matmul& problem) {
+    return problem.operand_b.value_or(problem.operand);
 }
 
 bool a_transposed(Layout layout) {
@@ -99,7 +118,8 @@ std::uint64_t c_elements(const Matmul& problem) {
 
 std::uint64_t bytes(const Matmul& problem) {
     const auto bias = has_bias(problem.epilogue) ? static_cast<std::uint64_t>(problem.n) : 0;
-    return (a_elements(problem) + b_elements(problem)) * size_of(problem.operand) +
+    return a_elements(problem) * size_of(problem.operand) +
+           b_elements(problem) * size_of(type_b(problem)) +
            (c_elements(problem) + bias) * size_of(problem.output);
 }
 
@@ -112,6 +132,10 @@ Type default_output(Type operand) {
     if (is_integer(operand)) return Type::int32;
     if (size_of(operand) == 1) return Type::bf16;
     return operand == Type::tf32 ? Type::fp32 : operand;
+}
+
+Layout default_layout(Type operand) {
+    return size_of(operand) == 1 && !is_integer(operand) ? Layout::nt : Layout::nn;
 }
 
 void validate(const Matmul& problem) {
@@ -130,7 +154,7 @@ void validate(const Matmul& problem) {
                static_cast<double>(problem.batch) * static_cast<double>(size_of(type));
     };
     const double total = of(problem.m, problem.k, problem.operand) +
-                         of(problem.k, problem.n, problem.operand) +
+                         of(problem.k, problem.n, type_b(problem)) +
                          of(problem.m, problem.n, problem.output);
     constexpr double kAddressable = 0x1p62;
     if (total > kAddressable) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ enum class Layout { nn, nt, tn, tt };
 // GELU is the tanh form. The bias has N elements of C's type.
 enum class Epilogue { none, bias, gelu, bias_gelu };
 
+// How sums of fp8 products are kept: fast leaves them in the matrix unit's narrower accumulator,
+// exact promotes partial sums to the accumulate type as it goes.
+enum class Accumulation { exact, fast };
+
 struct Matmul {
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t batch = 1;  // independent products, operands one after the other
@@ -24,14 +29,21 @@ struct Matmul {
     Type output = Type::fp32;
     Layout layout = Layout::nn;
     Epilogue epilogue = Epilogue::none;
+    std::optional<Type> operand_b = std::nullopt;  // of B, where it isn't A's
+    Accumulation accumulation = Accumulation::exact;
+    float scale_a = 1, scale_b = 1;  // of a whole operand: C = epilogue(scale_a A x scale_b B)
 
     bool operator==(const Matmul&) const = default;
 };
 
 std::string_view name(Layout layout);
 std::string_view name(Epilogue epilogue);
-Layout parse_layout(std::string_view word);      // throws UsageError
-Epilogue parse_epilogue(std::string_view word);  // throws UsageError
+std::string_view name(Accumulation accumulation);
+Layout parse_layout(std::string_view word);              // throws UsageError
+Epilogue parse_epilogue(std::string_view word);          // throws UsageError
+Accumulation parse_accumulation(std::string_view word);  // throws UsageError
+
+Type type_b(const Matmul& problem);
 
 bool a_transposed(Layout layout);
 bool b_transposed(Layout layout);
@@ -53,6 +65,9 @@ std::uint64_t bytes(const Matmul& problem);
 // fp64 fp64/fp64, others fp32 and the operand's own storage type.
 Type default_accumulate(Type operand);
 Type default_output(Type operand);
+// The layout that every device with the type takes: nt for fp8, whose products exist only with both
+// operands contiguous along K; else nn.
+Layout default_layout(Type operand);
 
 // Throws UsageError naming the dimension when M, N, K or batch is outside 1 .. 2^31 - 1, and when
 // the operands take over 2^62 bytes: what passes can be counted in 64 bits.

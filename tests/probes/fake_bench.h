@@ -52,7 +52,8 @@ class TimedMatmul final : public ops::Matmul {
     using Time = std::function<double(const work::Matmul&, const ops::MatmulOperands&)>;
     TimedMatmul(device::FakeDevice& fake, Time time) : fake_(fake), time_(std::move(time)) {}
 
-    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem) override {
+    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem,
+                                                 const ops::MatmulChoice& /*choice*/) override {
         return std::make_unique<Prepared>(*this, problem);
     }
 

@@ -131,7 +131,7 @@ TEST(RotatingSubject, CallsOneSetAfterTheOther) {
     bench.fake.script.memory_bytes = std::size_t{6} * 768;  // for three sets
     const RotatingOperands operands(bench.device, matmul, kSeed);
     ASSERT_EQ(operands.sets(), 3);
-    const auto prepared = op.prepare(matmul.problem);
+    const auto prepared = op.prepare(matmul.problem, {});
     int cleared = 0;
     const auto subject =
         rotating_subject("rotating", bench.device, *prepared, operands, [&] { ++cleared; });

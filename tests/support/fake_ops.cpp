@@ -123,7 +123,8 @@ void FakeFill::enqueue(Stream& stream, const work::FillSpec& spec, work::Type ty
     queue(stream, [=] { work::fill(spec, type, 0, count, out); });
 }
 
-std::unique_ptr<ops::PreparedMatmul> FakeMatmul::prepare(const work::Matmul& problem) {
+std::unique_ptr<ops::PreparedMatmul> FakeMatmul::prepare(const work::Matmul& problem,
+                                                         const ops::MatmulChoice& /*choice*/) {
     if (script_.lacks_types.contains(problem.operand)) {
         throw Unsupported("the fake device has no " + std::string(work::name(problem.operand)));
     }

@@ -17,7 +17,8 @@ class FakeFill final : public ops::Fill {
 class FakeMatmul final : public ops::Matmul {
   public:
     explicit FakeMatmul(const FakeScript& script) : script_(script) {}
-    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem) override;
+    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem,
+                                                 const ops::MatmulChoice& choice) override;
 
   private:
     const FakeScript& script_;

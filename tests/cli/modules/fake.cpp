@@ -66,8 +66,9 @@ class UnluckyProduct final : public ops::PreparedMatmul {
 class FaultyMatmul final : public ops::Matmul {
   public:
     explicit FaultyMatmul(ops::Matmul& good) : good_(good) {}
-    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem) override {
-        auto product = good_.prepare(problem);
+    std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem,
+                                                 const ops::MatmulChoice& choice) override {
+        auto product = good_.prepare(problem, choice);
         if (problem.m != kUnlucky) return product;
         return std::make_unique<UnluckyProduct>(std::move(product));
     }

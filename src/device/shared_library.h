@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace assay::cpu {
+namespace assay::device {
 
 // Stays open for the life of the process: thread pools and handlers that libraries leave behind
 // don't survive their code.
@@ -28,4 +28,4 @@ class SharedLibrary {
     std::string file_;
 };
 
-}  // namespace assay::cpu
+}  // namespace assay::device

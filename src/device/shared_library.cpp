@@ -1,4 +1,4 @@
-#include "cpu/shared_library.h"
+#include "device/shared_library.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace assay::cpu {
+namespace assay::device {
 
 SharedLibrary::SharedLibrary(const char* variable, const std::string& name) {
     const char* asked = std::getenv(variable);
@@ -33,4 +33,4 @@ void* SharedLibrary::address(const char* symbol) const {
     return found;
 }
 
-}  // namespace assay::cpu
+}  // namespace assay::device

@@ -1,0 +1,27 @@
+// Copies between memories.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace assay::work {
+
+enum class Transfer {
+    device_to_device,
+    host_to_device,
+    device_to_host,
+    both_ways,  // host to device and device to host at once
+};
+enum class HostMemory { pinned, pageable };
+
+std::string_view name(Transfer transfer);
+Transfer parse_transfer(std::string_view word);  // throws UsageError
+std::vector<Transfer> all_transfers();
+std::string_view name(HostMemory memory);
+HostMemory parse_host_memory(std::string_view word);  // throws UsageError
+
+// Bytes that move over the link, or through the memory (read and written), per byte of the
+// request: 1 one way, 2 both ways and inside the device.
+int moved(Transfer transfer);
+
+}  // namespace assay::work
