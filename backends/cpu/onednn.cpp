@@ -163,7 +163,7 @@ class Library : public OneDnn {
     explicit Library(const std::vector<Core>& cores)
         : affinity_(std::in_place, cpus_of(cores)),
           environment_(std::in_place, cores),
-          library_("ASSAY_LIB_DNNL", ASSAY_DNNL_SONAME),
+          library_("ASSAY_LIB_DNNL", {ASSAY_DNNL_SONAME}),
           api_(library_) {
         library_.bind(omp_get_max_threads_, "omp_get_max_threads");
         library_.bind(gomp_parallel_, "GOMP_parallel");

@@ -10,15 +10,21 @@
 
 namespace assay::device {
 
-SharedLibrary::SharedLibrary(const char* variable, const std::string& name) {
+SharedLibrary::SharedLibrary(const char* variable, const std::vector<std::string>& names) {
     const char* asked = std::getenv(variable);
-    const std::string file = asked != nullptr && *asked != '\0' ? asked : name;
-    handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) {
-        throw Unsupported("can't open " + file + ": " + dlerror(),
-                          std::string("install the library, or name its file in ") + variable);
+    const bool named = asked != nullptr && *asked != '\0';
+    std::string why;
+    for (const auto& file : named ? std::vector<std::string>{asked} : names) {
+        handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle_ != nullptr) {
+            file_ = file;
+            break;
+        }
+        if (why.empty()) why = "can't open " + file + ": " + dlerror();
     }
-    file_ = file;
+    if (handle_ == nullptr) {
+        throw Unsupported(why, std::string("install the library, or name its file in ") + variable);
+    }
     link_map* map = nullptr;
     if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0) {
         std::error_code none;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace assay::device {
 
@@ -9,9 +10,10 @@ namespace assay::device {
 // don't survive their code.
 class SharedLibrary {
   public:
-    // Opens the file that environment variable `variable` names, else `name` by the system's
-    // search. Throws Unsupported naming the file and the loader's reason.
-    SharedLibrary(const char* variable, const std::string& name);
+    // Opens the file that environment variable `variable` names, else the first of `names` that
+    // can be: a name without a slash is looked for as the system does. Throws Unsupported naming
+    // the first file and the loader's reason.
+    SharedLibrary(const char* variable, const std::vector<std::string>& names);
 
     // Throws Unsupported naming the file and the symbol.
     template <class Function>

@@ -1,6 +1,7 @@
 // What a device says of its state while it works.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ class Telemetry {
     virtual Reading read() = 0;
     // What is limiting the device now, in the vendor's words; empty when nothing is.
     virtual std::vector<std::string> throttle_reasons() = 0;
+    // What may change from one case to the next and change a number: power limit, application
+    // clocks, other processes on the device.
+    virtual std::map<std::string, std::string> settings() { return {}; }
     // How the quantity is read ("perf: cpu-cycles over task-clock"), or "unavailable: REASON".
     virtual std::string clock_source() const = 0;
     virtual std::string power_source() const = 0;

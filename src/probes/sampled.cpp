@@ -102,6 +102,7 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     conditions.clock_source = telemetry.clock_source();
     conditions.power_source = telemetry.power_source();
     conditions.throttle_reasons = sampling.throttle_reasons;
+    conditions.settings.merge(telemetry.settings());
     conditions.calls_per_sample = sampling.calls_per_sample;
     conditions.stop_reason = stats::name(sampling.stop);
     conditions.settled = sampling.settled;

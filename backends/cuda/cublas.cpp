@@ -1,0 +1,46 @@
+#include "cuda/cublas.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "cuda/check.h"
+#include "cuda/cublaslt.h"
+
+namespace assay::cuda {
+
+Cublas::Cublas() : library_("ASSAY_LIB_CUBLAS", toolkit_names(ASSAY_CUBLAS_SONAME)) {
+    library_.bind(create_, "cublasCreate_v2");
+    library_.bind(get_property_, "cublasGetProperty");
+    library_.bind(status_name_, "cublasGetStatusName");
+    library_.bind(SetStream, "cublasSetStream_v2");
+    library_.bind(SetWorkspace, "cublasSetWorkspace_v2");
+    library_.bind(GemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
+    int major = 0, minor = 0, patch = 0;
+    get_property_(MAJOR_VERSION, &major);
+    get_property_(MINOR_VERSION, &minor);
+    get_property_(PATCH_LEVEL, &patch);
+    version_ = fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+const Cublas& Cublas::instance() {
+    static const Cublas library;
+    return library;
+}
+
+cublasHandle_t Cublas::handle() const {
+    if (handle_ == nullptr) check(create_(&handle_), "cublasCreate");
+    return handle_;
+}
+
+void Cublas::check(cublasStatus_t status, const std::string& what) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    const auto text = fmt::format("cuBLAS {}: {} is {}", version_, what, status_name_(status));
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
+        status == CUBLAS_STATUS_ALLOC_FAILED) {
+        throw Unsupported(text, "choose another type, layout or shape");
+    }
+    ASSAY_CUDA(cudaDeviceSynchronize());
+    throw Error(text, "another version of the library can be named in ASSAY_LIB_CUBLAS");
+}
+
+}  // namespace assay::cuda

@@ -1,0 +1,45 @@
+#include "cuda/cublaslt.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "cuda/check.h"
+
+namespace assay::cuda {
+
+std::vector<std::string> toolkit_names(const std::string& soname) {
+    // The toolkit's own folder isn't always on the loader's path.
+    return {soname, "/usr/local/cuda/lib64/" + soname};
+}
+
+CublasLt::CublasLt() : library_("ASSAY_LIB_CUBLASLT", toolkit_names(ASSAY_CUBLASLT_SONAME)) {
+#define ASSAY_BIND(name) library_.bind(name, "cublasLt" #name);
+    ASSAY_CUBLASLT_FUNCTIONS(ASSAY_BIND)
+#undef ASSAY_BIND
+    const auto number = GetVersion();  // 130100
+    version_ = fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
+const CublasLt& CublasLt::instance() {
+    static const CublasLt library;
+    return library;
+}
+
+cublasLtHandle_t CublasLt::handle() const {
+    if (handle_ == nullptr) check(Create(&handle_), "cublasLtCreate");
+    return handle_;
+}
+
+void CublasLt::check(cublasStatus_t status, const std::string& what) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    const auto text = fmt::format("cuBLASLt {}: {} is {}", version_, what, GetStatusName(status));
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
+        status == CUBLAS_STATUS_ALLOC_FAILED) {
+        throw Unsupported(text, "choose another type, layout or shape");
+    }
+    // A failed execution may have taken the device along.
+    ASSAY_CUDA(cudaDeviceSynchronize());
+    throw Error(text, "another version of the library can be named in ASSAY_LIB_CUBLASLT");
+}
+
+}  // namespace assay::cuda

@@ -1,0 +1,84 @@
+#include "cuda/cuda_device.h"
+
+#include <cstdlib>
+
+#include "cuda/check.h"
+#include "cuda/cuda_buffer.h"
+#include "cuda/cuda_stream.h"
+#include "cuda/facts.h"
+
+namespace assay::cuda {
+
+namespace {
+
+// After it, calls of this thread are for that device.
+void use(const record::DeviceFacts& facts) {
+    name_device(facts.id + " (" + facts.name + ")");
+    ASSAY_CUDA(cudaSetDevice(std::atoi(facts.id.c_str() + facts.id.find(':') + 1)));
+}
+
+std::optional<NvmlDevice> nvml_device(const record::DeviceFacts& facts, std::string& why) {
+    const auto* nvml = Nvml::instance(why);
+    if (nvml == nullptr) return std::nullopt;
+    try {
+        return NvmlDevice(*nvml, facts.unique_id, facts.facts.at("pci_bus_id"));
+    } catch (const Unsupported& error) {
+        why = error.what();
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(record::DeviceFacts facts)
+    : facts_(std::move(facts)),
+      telemetry_(nvml_device(facts_, no_nvml_), no_nvml_),
+      memory_(facts_.compute_units, capability(facts_)),
+      matmul_(facts_.name, capability(facts_)),
+      stamps_(facts_.compute_units) {
+    use(facts_);
+    // A kernel's first launch loads its code, which waits for everything that runs; behind a held
+    // stream that would be for ever.
+    CudaStream stream;
+    stream.hold();
+    stream.release();
+    stamps_.reserve(1);
+    stamps_.enqueue(stream, 0);
+    stream.synchronize();
+}
+
+device::MemoryState CudaDevice::memory() const {
+    return memory_state();
+}
+
+std::unique_ptr<device::Buffer> CudaDevice::allocate(std::size_t bytes, int node) {
+    if (node != device::kAnyNode) throw Unsupported("a GPU's memory has no NUMA nodes");
+    return std::make_unique<CudaBuffer>(bytes);
+}
+
+std::unique_ptr<device::Stream> CudaDevice::create_stream() {
+    return std::make_unique<CudaStream>();
+}
+
+std::unique_ptr<device::Event> CudaDevice::create_event() {
+    return std::make_unique<CudaEvent>();
+}
+
+void CudaDevice::copy_in(void* to, const void* from_host, std::size_t bytes) {
+    ASSAY_CUDA(cudaMemcpy(to, from_host, bytes, cudaMemcpyHostToDevice));
+}
+
+void CudaDevice::copy_out(void* to_host, const void* from, std::size_t bytes) {
+    ASSAY_CUDA(cudaMemcpy(to_host, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+device::Facility* CudaDevice::facility(std::string_view name) {
+    if (name == ops::Fill::kName) return &fill_;
+    if (name == ops::Memory::kName) return &memory_;
+    if (name == ops::Transfer::kName) return &transfer_;
+    if (name == ops::Matmul::kName) return &matmul_;
+    if (name == ops::ClockStamps::kName) return &stamps_;
+    return nullptr;
+}
+
+}  // namespace assay::cuda

@@ -1,0 +1,153 @@
+#include "cuda/lt_problem.h"
+
+#include "cuda/check.h"
+
+namespace assay::cuda {
+
+namespace {
+
+using work::Type;
+
+cublasLtEpilogue_t epilogue(work::Epilogue epilogue) {
+    switch (epilogue) {
+        case work::Epilogue::none:
+            return CUBLASLT_EPILOGUE_DEFAULT;
+        case work::Epilogue::bias:
+            return CUBLASLT_EPILOGUE_BIAS;
+        case work::Epilogue::gelu:
+            return CUBLASLT_EPILOGUE_GELU;
+        case work::Epilogue::bias_gelu:
+            return CUBLASLT_EPILOGUE_GELU_BIAS;
+    }
+    return CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+bool one_byte_float(Type type) {
+    return work::size_of(type) == 1 && !work::is_integer(type);
+}
+
+}  // namespace
+
+LtProblem::LtProblem(const work::Matmul& p)
+    : library_(CublasLt::instance()),
+      problem_(p),
+      type_c_(one_byte_float(p.output) ? Type::bf16 : p.output),
+      factors_(p) {
+    library_.check(library_.MatmulDescCreate(&description_, compute_type(p), scale_type(p)),
+                   "cublasLtMatmulDescCreate for " + describe(p));
+    set(CUBLASLT_MATMUL_DESC_TRANSA, work::b_transposed(p.layout) ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, work::a_transposed(p.layout) ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue(p.epilogue));
+    if (work::has_bias(p.epilogue)) {
+        set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(type_c_));
+    }
+    if (one_byte_float(p.operand)) set_scales();
+    first_ = layout(work::type_b(p), p.k, p.n, work::b_transposed(p.layout));
+    second_ = layout(p.operand, p.m, p.k, work::a_transposed(p.layout));
+    c_ = layout(type_c_, p.m, p.n, false);
+    d_ = layout(p.output, p.m, p.n, false);
+}
+
+LtProblem::~LtProblem() {
+    for (auto* matrix : {first_, second_, c_, d_}) {
+        if (matrix != nullptr) library_.MatrixLayoutDestroy(matrix);
+    }
+    library_.MatmulDescDestroy(description_);
+}
+
+template <class Value>
+void LtProblem::set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
+    library_.check(library_.MatmulDescSetAttribute(description_, attribute, &value, sizeof value),
+                   "cublasLtMatmulDescSetAttribute for " + describe(problem_));
+}
+
+void LtProblem::set_scales() {
+    const float values[] = {problem_.scale_b, problem_.scale_a};
+    scales_ = std::make_unique<CudaBuffer>(sizeof values);
+    ASSAY_CUDA(cudaMemcpy(scales_->data(), values, sizeof values, cudaMemcpyHostToDevice));
+    const auto* scales = static_cast<const float*>(scales_->data());
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + 1);
+    const auto fast =
+        static_cast<std::int8_t>(problem_.accumulation == work::Accumulation::fast ? 1 : 0);
+    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
+}
+
+// A row-major matrix of rows x columns is a column-major one of columns x rows. Transposed in
+// memory, its rows are contiguous instead.
+cublasLtMatrixLayout_t LtProblem::layout(Type type, std::int64_t rows, std::int64_t columns,
+                                         bool transposed) const {
+    const auto contiguous = transposed ? rows : columns;
+    const auto others = transposed ? columns : rows;
+    cublasLtMatrixLayout_t made = nullptr;
+    library_.check(
+        library_.MatrixLayoutCreate(&made, data_type(type), static_cast<std::uint64_t>(contiguous),
+                                    static_cast<std::uint64_t>(others), contiguous),
+        "cublasLtMatrixLayoutCreate for " + describe(problem_));
+    const auto batch = static_cast<std::int32_t>(problem_.batch);
+    const std::int64_t stride = rows * columns;
+    library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                      sizeof batch);
+    library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                      sizeof stride);
+    return made;
+}
+
+void LtProblem::run(const ops::MatmulOperands& operands, const cublasLtMatmulAlgo_t& algorithm,
+                    void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
+    if (operands.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+    library_.check(library_.Matmul(library_.handle(), description_, factors_.alpha(), operands.b,
+                                   first_, operands.a, second_, factors_.beta(), operands.c, c_,
+                                   operands.c, d_, &algorithm, workspace, workspace_bytes, stream),
+                   "cublasLtMatmul of " + describe(problem_));
+}
+
+std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
+    std::size_t workspace_bytes) const {
+    cublasLtMatmulPreference_t preference = nullptr;
+    library_.check(library_.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+    library_.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                          &workspace_bytes, sizeof workspace_bytes);
+    constexpr int kMost = 200;  // more than it was ever seen to give
+    std::vector<cublasLtMatmulHeuristicResult_t> results(kMost);
+    int count = 0;
+    const auto status =
+        library_.MatmulAlgoGetHeuristic(library_.handle(), description_, first_, second_, c_, d_,
+                                        preference, kMost, results.data(), &count);
+    library_.MatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+    library_.check(status, "cublasLtMatmulAlgoGetHeuristic for " + describe(problem_));
+    results.resize(static_cast<std::size_t>(count));
+    std::erase_if(results,
+                  [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
+    return results;
+}
+
+bool LtProblem::check(const cublasLtMatmulAlgo_t& algorithm,
+                      cublasLtMatmulHeuristicResult_t& result) const {
+    return library_.MatmulAlgoCheck(library_.handle(), description_, first_, second_, c_, d_,
+                                    &algorithm, &result) == CUBLAS_STATUS_SUCCESS;
+}
+
+std::vector<int> LtProblem::algorithm_ids() const {
+    std::vector<int> ids(1000);
+    int count = 0;
+    const auto& p = problem_;
+    const auto status = library_.MatmulAlgoGetIds(library_.handle(), compute_type(p), scale_type(p),
+                                                  data_type(work::type_b(p)), data_type(p.operand),
+                                                  data_type(type_c_), data_type(p.output),
+                                                  static_cast<int>(ids.size()), ids.data(), &count);
+    if (status != CUBLAS_STATUS_SUCCESS) return {};
+    ids.resize(static_cast<std::size_t>(count));
+    return ids;
+}
+
+bool LtProblem::init(int id, cublasLtMatmulAlgo_t& algorithm) const {
+    const auto& p = problem_;
+    return library_.MatmulAlgoInit(library_.handle(), compute_type(p), scale_type(p),
+                                   data_type(work::type_b(p)), data_type(p.operand),
+                                   data_type(type_c_), data_type(p.output), id,
+                                   &algorithm) == CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace assay::cuda

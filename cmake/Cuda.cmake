@@ -1,0 +1,23 @@
+# Turns ASSAY_CUDA off, in one line, where CUDA code can't be built.
+if(ASSAY_CUDA AND (ASSAY_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
+  set(ASSAY_CUDA OFF) # sanitizers and clang know nothing of nvcc's host code
+endif()
+if(ASSAY_CUDA)
+  include(CheckLanguage)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real) # of what says no other
+  find_program(NVCC nvcc HINTS ENV CUDACXX PATHS /usr/local/cuda/bin)
+  if(NVCC AND NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${NVCC})
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit 12 REQUIRED)
+    if(CCACHE)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+    endif()
+  else()
+    message(STATUS "no nvcc: module cuda is left out")
+    set(ASSAY_CUDA OFF)
+  endif()
+endif()
