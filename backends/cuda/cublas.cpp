@@ -12,6 +12,7 @@ Cublas::Cublas() : library_("ASSAY_LIB_CUBLAS", toolkit_names(ASSAY_CUBLAS_SONAM
     library_.bind(create_, "cublasCreate_v2");
     library_.bind(get_property_, "cublasGetProperty");
     library_.bind(status_name_, "cublasGetStatusName");
+    library_.bind(set_math_mode_, "cublasSetMathMode");
     library_.bind(SetStream, "cublasSetStream_v2");
     library_.bind(SetWorkspace, "cublasSetWorkspace_v2");
     library_.bind(GemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
@@ -28,7 +29,14 @@ const Cublas& Cublas::instance() {
 }
 
 cublasHandle_t Cublas::handle() const {
-    if (handle_ == nullptr) check(create_(&handle_), "cublasCreate");
+    if (handle_ == nullptr) {
+        check(create_(&handle_), "cublasCreate");
+        // As LtProblem::heuristic() asks: partial sums stay in the accumulate type.
+        check(set_math_mode_(handle_, static_cast<cublasMath_t>(
+                                          CUBLAS_DEFAULT_MATH |
+                                          CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+              "cublasSetMathMode");
+    }
     return handle_;
 }
 

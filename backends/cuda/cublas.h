@@ -38,6 +38,7 @@ class Cublas {
 
     device::SharedLibrary library_;
     decltype(&cublasCreate_v2) create_ = nullptr;
+    decltype(&cublasSetMathMode) set_math_mode_ = nullptr;
     decltype(&cublasGetProperty) get_property_ = nullptr;
     decltype(&cublasGetStatusName) status_name_ = nullptr;
     std::string version_;

@@ -37,14 +37,32 @@ CudaDevice::CudaDevice(record::DeviceFacts facts)
       matmul_(facts_.name, capability(facts_)),
       stamps_(facts_.compute_units) {
     use(facts_);
-    // A kernel's first launch loads its code, which waits for everything that runs; behind a held
-    // stream that would be for ever.
+    load_kernels();
+}
+
+// A kernel's first launch loads its code, which waits for everything that runs; behind a held
+// stream that would be for ever. So each is launched once.
+void CudaDevice::load_kernels() {
     CudaStream stream;
     stream.hold();
     stream.release();
     stamps_.reserve(1);
     stamps_.enqueue(stream, 0);
-    stream.synchronize();
+    constexpr std::uint64_t kElements = 4;
+    CudaBuffer a(kElements * sizeof(double)), b(a.size()), c(a.size());
+    for (const auto type : work::all_types()) {
+        fill_.enqueue(stream, {work::Distribution::zeros, 0, 0}, type, kElements, a.data());
+    }
+    for (const auto op : work::all_memory_ops()) {
+        for (const auto& kernel : memory_.kernels(op)) {
+            for (const bool in_cache : {false, true}) {
+                const auto prepared = memory_.prepare(
+                    {op, kElements * sizeof(float), in_cache, device::kAnyNode, 1, kernel});
+                prepared->enqueue(stream, {a.data(), b.data(), c.data()});
+                stream.synchronize();
+            }
+        }
+    }
 }
 
 device::MemoryState CudaDevice::memory() const {

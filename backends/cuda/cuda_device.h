@@ -28,6 +28,8 @@ class CudaDevice : public device::Device {
     device::Facility* facility(std::string_view name) override;
 
   private:
+    void load_kernels();
+
     record::DeviceFacts facts_;
     std::string no_nvml_;  // why there is none
     CudaTelemetry telemetry_;

@@ -11,14 +11,11 @@
 #include "base/text.h"
 #include "cuda/check.h"
 #include "cuda/nvml.h"
+#include "cuda/runtime_version.h"
 
 namespace assay::cuda {
 
 namespace {
-
-std::string cuda_version(int number) {
-    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
-}
 
 // The first branch of drivers with each major version of CUDA (CUDA Toolkit release notes, table
 // 3).

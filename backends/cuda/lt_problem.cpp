@@ -62,10 +62,14 @@ void LtProblem::set(cublasLtMatmulDescAttributes_t attribute, const Value& value
 }
 
 void LtProblem::set_scales() {
-    const float values[] = {problem_.scale_b, problem_.scale_a};
+    // Each aligned to 16 bytes, which the library wants of its scales.
+    struct alignas(16) Scale {
+        float value;
+    };
+    const Scale values[] = {{problem_.scale_b}, {problem_.scale_a}};
     scales_ = std::make_unique<CudaBuffer>(sizeof values);
     ASSAY_CUDA(cudaMemcpy(scales_->data(), values, sizeof values, cudaMemcpyHostToDevice));
-    const auto* scales = static_cast<const float*>(scales_->data());
+    const auto* scales = static_cast<const Scale*>(scales_->data());
     set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
     set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + 1);
     const auto fast =
@@ -108,6 +112,12 @@ std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
     library_.check(library_.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
     library_.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                           &workspace_bytes, sizeof workspace_bytes);
+    // Where K is split, partial sums stay in the accumulate type: rounded to 16 bits before they
+    // are added, they would give another product than the one asked for.
+    const std::uint32_t reductions =
+        CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    library_.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                          &reductions, sizeof reductions);
     constexpr int kMost = 200;  // more than it was ever seen to give
     std::vector<cublasLtMatmulHeuristicResult_t> results(kMost);
     int count = 0;

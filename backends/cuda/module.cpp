@@ -7,6 +7,7 @@
 #include "cuda/cuda_device.h"
 #include "cuda/facts.h"
 #include "cuda/nvml.h"
+#include "cuda/runtime_version.h"
 
 namespace assay::cuda {
 namespace {
@@ -38,12 +39,8 @@ class CudaModule : public device::Module {
     }
 
     std::vector<record::SoftwareFacts> software() override {
-        int runtime = 0;
-        (void)cudaRuntimeGetVersion(&runtime);
-        const auto version =
-            std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10);
         std::vector<record::SoftwareFacts> software{
-            {"CUDA runtime", version, "built in", ""},
+            {"CUDA runtime", runtime_version(), "built in", ""},
             described<CublasLt>("cuBLASLt"),
             described<Cublas>("cuBLAS"),
         };

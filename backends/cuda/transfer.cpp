@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "base/version.h"
 #include "cuda/check.h"
 #include "cuda/cuda_buffer.h"
 #include "cuda/cuda_stream.h"
 #include "cuda/host_memory.h"
+#include "cuda/runtime_version.h"
 
 namespace assay::cuda {
 namespace {
@@ -35,11 +35,8 @@ class Prepared : public ops::PreparedTransfer {
             ends_.push_back({device(), host(), false, true});
         }
         if (ends_.size() > 1) other_.emplace();
-        int version = 0;
-        ASSAY_CUDA(cudaRuntimeGetVersion(&version));
         implementation_.library = "CUDA runtime";
-        implementation_.library_version =
-            std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+        implementation_.library_version = runtime_version();
         implementation_.algorithm = "cudaMemcpyAsync";
         implementation_.path = record::Path::fast;
     }

@@ -5,10 +5,11 @@
 namespace assay::cuda::sm90 {
 namespace {
 
-constexpr unsigned kChunk = 16 * 1024;  // bytes of one bulk copy
-constexpr int kStages = 6;
-constexpr unsigned kSharedBytes = kChunk * kStages;  // two blocks a multiprocessor
-constexpr int kBlocksPerUnit = 2;
+constexpr unsigned kChunk = 4 * 1024;  // bytes of one bulk copy
+constexpr int kStages = 4;
+constexpr unsigned kTile =
+    kChunk * kStages;        // of a block of `copy`: it loads all, stores, and ends
+constexpr int kStores = 16;  // of a block of `write`
 constexpr int kThreads = 32;
 
 __device__ unsigned shared_address(const void* pointer) {
@@ -31,15 +32,15 @@ __device__ void load_bulk(void* to, const void* from, unsigned bytes, std::uint6
         : "memory");
 }
 
-__device__ void wait_barrier(std::uint64_t* barrier, unsigned phase) {
+// Until the barrier's first phase is over.
+__device__ void wait_barrier(std::uint64_t* barrier) {
     asm volatile(
         "{\n"
         ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}\n" ::"r"(shared_address(barrier)),
-        "r"(phase)
+        "again%=:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n"
+        "@!done bra again%=;\n"
+        "}\n" ::"r"(shared_address(barrier))
         : "memory");
 }
 
@@ -50,21 +51,15 @@ __device__ void store_bulk(void* to, const void* from, unsigned bytes) {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until at most `pending` stores may still read shared memory.
-template <int pending>
-__device__ void wait_read() {
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+__device__ unsigned chunk_bytes(std::uint64_t at, std::uint64_t bytes) {
+    return bytes - at < kChunk ? static_cast<unsigned>(bytes - at) : kChunk;
 }
 
-__device__ unsigned chunk_bytes(std::uint64_t chunk, std::uint64_t bytes) {
-    const std::uint64_t left = bytes - chunk * kChunk;
-    return left < kChunk ? static_cast<unsigned>(left) : kChunk;
-}
-
-// One thread keeps kStages loads and stores in flight. `bytes` is a multiple of 16.
+// `bytes` is a multiple of 16; the `rest` after them, under 16, goes by ordinary accesses. Small
+// blocks in the order of addresses are 4 % faster on an H200 than blocks that stay.
 __global__ void __launch_bounds__(kThreads)
-    copy_kernel(const char* from, char* to, std::uint64_t bytes, std::uint64_t rest, int passes) {
-    extern __shared__ __align__(128) char stages[];
+    copy_kernel(const char* from, char* to, std::uint64_t bytes, std::uint64_t rest) {
+    __shared__ __align__(128) char stages[kTile];
     __shared__ std::uint64_t barriers[kStages];
     if (blockIdx.x == 0 && threadIdx.x < rest / sizeof(float)) {
         reinterpret_cast<float*>(to + bytes)[threadIdx.x] =
@@ -73,55 +68,42 @@ __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x != 0) return;
     for (auto& barrier : barriers) init_barrier(&barrier);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-
-    const std::uint64_t chunks = (bytes + kChunk - 1) / kChunk;
-    const std::uint64_t mine = chunks > blockIdx.x ? (chunks - blockIdx.x - 1) / gridDim.x + 1 : 0;
-    const std::uint64_t total = mine * static_cast<std::uint64_t>(passes);
-    const auto chunk_of = [&](std::uint64_t i) {
-        return blockIdx.x + i % mine * std::uint64_t{gridDim.x};
-    };
-    const auto load = [&](std::uint64_t i) {
-        const std::uint64_t chunk = chunk_of(i);
-        const auto stage = static_cast<unsigned>(i % kStages);
-        load_bulk(stages + stage * kChunk, from + chunk * kChunk, chunk_bytes(chunk, bytes),
-                  barriers + stage);
-    };
-    // Loads run kAhead chunks before their stores; the other stages are being stored.
-    constexpr std::uint64_t kAhead = kStages - 2;
-    for (std::uint64_t i = 0; i < kAhead && i < total; ++i) load(i);
-    for (std::uint64_t i = 0; i < total; ++i) {
-        const auto stage = static_cast<unsigned>(i % kStages);
-        wait_barrier(barriers + stage, static_cast<unsigned>(i / kStages) & 1);
-        const std::uint64_t chunk = chunk_of(i);
-        store_bulk(to + chunk * kChunk, stages + stage * kChunk, chunk_bytes(chunk, bytes));
-        if (i + kAhead < total) {
-            // The stage that is loaded next was stored kStages - kAhead chunks ago.
-            wait_read<static_cast<int>(kStages - kAhead)>();
-            load(i + kAhead);
-        }
+    const std::uint64_t first = blockIdx.x * std::uint64_t{kTile};
+    for (int i = 0; i < kStages; ++i) {
+        const std::uint64_t at = first + i * kChunk;
+        if (at < bytes)
+            load_bulk(stages + i * kChunk, from + at, chunk_bytes(at, bytes), barriers + i);
     }
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    for (int i = 0; i < kStages; ++i) {
+        const std::uint64_t at = first + i * kChunk;
+        if (at >= bytes) break;
+        wait_barrier(barriers + i);
+        store_bulk(to + at, stages + i * kChunk, chunk_bytes(at, bytes));
+    }
+    // Shared memory must live until it was read.
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
 __global__ void __launch_bounds__(kThreads)
-    write_kernel(char* to, float value, std::uint64_t bytes, std::uint64_t rest, int passes) {
-    extern __shared__ __align__(128) char stages[];
-    for (unsigned i = threadIdx.x; i < kChunk / sizeof(float); i += kThreads) {
-        reinterpret_cast<float*>(stages)[i] = value;
-    }
+    write_kernel(char* to, float value, std::uint64_t bytes, std::uint64_t rest) {
+    __shared__ __align__(128) float chunk[kChunk / sizeof(float)];
+    for (unsigned i = threadIdx.x; i < kChunk / sizeof(float); i += kThreads) chunk[i] = value;
     if (blockIdx.x == 0 && threadIdx.x < rest / sizeof(float)) {
         reinterpret_cast<float*>(to + bytes)[threadIdx.x] = value;
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     if (threadIdx.x != 0) return;
-    const std::uint64_t chunks = (bytes + kChunk - 1) / kChunk;
-    for (int pass = 0; pass < passes; ++pass) {
-        for (std::uint64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-            store_bulk(to + chunk * kChunk, stages, chunk_bytes(chunk, bytes));
-        }
+    const std::uint64_t first = blockIdx.x * std::uint64_t{kChunk} * kStores;
+    for (int i = 0; i < kStores; ++i) {
+        const std::uint64_t at = first + i * kChunk;
+        if (at < bytes) store_bulk(to + at, chunk, chunk_bytes(at, bytes));
     }
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+unsigned blocks(std::uint64_t bytes, std::uint64_t each) {
+    return static_cast<unsigned>(std::max<std::uint64_t>(1, (bytes + each - 1) / each));
 }
 
 }  // namespace
@@ -130,25 +112,18 @@ bool has_bulk(work::MemoryOp op) {
     return op == work::MemoryOp::copy || op == work::MemoryOp::write;
 }
 
-cudaError_t prepare_bulk() {
-    return cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                kSharedBytes);
-}
-
 void launch_bulk(const ops::MemoryRequest& request, const ops::MemoryOperands& operands,
-                 int compute_units, cudaStream_t stream) {
+                 cudaStream_t stream) {
     const std::uint64_t rest = request.bytes_per_array % 16;
     const std::uint64_t bytes = request.bytes_per_array - rest;
-    const auto blocks = static_cast<unsigned>(
-        std::clamp<std::uint64_t>((bytes + kChunk - 1) / kChunk, 1,
-                                  static_cast<std::uint64_t>(compute_units) * kBlocksPerUnit));
-    if (request.op == work::MemoryOp::copy) {
-        copy_kernel<<<blocks, kThreads, kSharedBytes, stream>>>(
-            static_cast<const char*>(operands.a), static_cast<char*>(operands.c), bytes, rest,
-            request.passes);
-    } else {
-        write_kernel<<<blocks, kThreads, kChunk, stream>>>(
-            static_cast<char*>(operands.c), work::kScalar, bytes, rest, request.passes);
+    for (int pass = 0; pass < request.passes; ++pass) {
+        if (request.op == work::MemoryOp::copy) {
+            copy_kernel<<<blocks(bytes, kTile), kThreads, 0, stream>>>(
+                static_cast<const char*>(operands.a), static_cast<char*>(operands.c), bytes, rest);
+        } else {
+            write_kernel<<<blocks(bytes, std::uint64_t{kChunk} * kStores), kThreads, 0, stream>>>(
+                static_cast<char*>(operands.c), work::kScalar, bytes, rest);
+        }
     }
 }
 

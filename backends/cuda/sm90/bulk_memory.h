@@ -13,12 +13,9 @@ namespace assay::cuda::sm90 {
 // copy and write, on devices of compute capability 9.0.
 bool has_bulk(work::MemoryOp op);
 
-// Once a process and device, before the first launch.
-cudaError_t prepare_bulk();
-
-// Queues one call. Arrays are aligned to 16 bytes; elements after the last 16 bytes are moved by
-// ordinary accesses.
+// Queues one call; each pass is a launch. Arrays are aligned to 16 bytes; elements after the last
+// 16 bytes are moved by ordinary accesses.
 void launch_bulk(const ops::MemoryRequest& request, const ops::MemoryOperands& operands,
-                 int compute_units, cudaStream_t stream);
+                 cudaStream_t stream);
 
 }  // namespace assay::cuda::sm90
