@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "work/transfer.h"
+
 namespace assay::judge {
 
 namespace {
@@ -64,6 +66,7 @@ std::vector<const record::Result*> main_memory(const Evidence& evidence,
     std::vector<const record::Result*> results;
     for (const auto& result : evidence.run.results) {
         if (result.probe != "memory" || result.device != device || !is_local(result.what)) continue;
+        if (work::find_transfer(result.what.at("op"))) continue;
         if (!measured(result, "bandwidth")) continue;
         if (!exceeds_caches(result, device_facts(evidence, device))) continue;
         auto& size = largest[result.what.at("op")];

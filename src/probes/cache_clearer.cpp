@@ -26,4 +26,13 @@ std::string CacheClearer::shortfall() const {
            format_bytes(static_cast<double>(last_level_cache_bytes_)) + ": calls may find it warm";
 }
 
+std::function<void()> clearing(Bench& bench, record::Result& result) {
+    if (!bench.protocol.clear_between) return {};
+    const auto clearer = std::make_shared<CacheClearer>(bench.device);
+    if (auto why = clearer->shortfall(); !why.empty()) {
+        result.conditions.settings["cleared"] = std::move(why);
+    }
+    return [clearer] { (*clearer)(); };
+}
+
 }  // namespace assay::probes

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "device/device.h"
 #include "ops/memory.h"
+#include "probes/probe.h"
+#include "record/result.h"
 
 namespace assay::probes {
 
@@ -27,5 +30,9 @@ class CacheClearer {
     std::unique_ptr<device::Stream> stream_;
     std::unique_ptr<ops::PreparedMemory> write_;
 };
+
+// What a subject runs between samples: clears the caches where the bench's protocol says so, else
+// empty. Says in the conditions where clearing falls short.
+std::function<void()> clearing(Bench& bench, record::Result& result);
 
 }  // namespace assay::probes

@@ -11,38 +11,92 @@
 #include "base/units.h"
 #include "measure/stream_subject.h"
 #include "measure/summary.h"
-#include "ops/memory.h"
 #include "probes/cache_clearer.h"
-#include "probes/memory_check.h"
+#include "probes/memory_arrays.h"
+#include "probes/memory_kernels.h"
+#include "probes/memory_transfer.h"
 #include "probes/sampled.h"
+#include "record/host.h"
+#include "work/transfer.h"
 
 namespace assay::probes {
 
 namespace {
 
 constexpr std::uint64_t kElement = sizeof(float);
+constexpr const char* kByDevice = "auto";
+constexpr const char* kAllKernels = "all";
 
-// Where the cores and the memory are: "local", or "0->1" for cores of node 0 and memory of node 1.
-struct Nodes {
-    int cores = device::kAnyNode;
-    int memory = device::kAnyNode;
+using Words = std::vector<std::string>;
+
+// Kernels and transfers of --op, each in the order asked for.
+struct Ops {
+    std::vector<work::MemoryOp> kernels;
+    std::vector<work::Transfer> transfers;
 };
 
-Nodes parse_nodes(const std::string& text) {
-    if (text == "local") return {};
-    const auto arrow = text.find("->");
-    if (arrow == text.npos) throw Error("nodes \"" + text + "\" aren't local or FROM->TO");
-    return {static_cast<int>(parse_integer(text.substr(0, arrow), "node")),
-            static_cast<int>(parse_integer(text.substr(arrow + 2), "node"))};
+Ops parse_ops(const std::string& text) {
+    Words known;
+    for (const auto op : work::all_memory_ops()) known.emplace_back(work::name(op));
+    const auto kernels = known.size();
+    for (const auto transfer : work::all_transfers()) known.emplace_back(work::name(transfer));
+    Ops ops;
+    for (const auto& word : parse_words(text, "--op")) {
+        const auto found = std::ranges::find(known, word);
+        if (found == known.end()) throw_unknown("memory operation", word, known);
+        if (static_cast<std::size_t>(found - known.begin()) < kernels) {
+            ops.kernels.push_back(work::parse_memory_op(word));
+        } else {
+            ops.transfers.push_back(*work::find_transfer(word));
+        }
+    }
+    return ops;
 }
 
-std::vector<std::string> node_pairs(const std::string& numa, const record::DeviceFacts& facts) {
-    if (numa == "local") return {"local"};
-    if (numa != "all") {
-        static const std::array<std::string, 2> known{"local", "all"};
-        throw_unknown("numa choice", numa, known);
+// Through the caches to memory. A CPU's first-level cache is a core's, an accelerator's
+// second-level cache is the first that all of it shares.
+std::vector<std::uint64_t> ladder(const record::DeviceFacts& facts) {
+    constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kGi = kKi * kMi;
+    if (!is_accelerator(facts)) return {32 * kKi, 512 * kKi, 8 * kMi, kGi};
+    // The largest has room for three arrays and as much again.
+    std::uint64_t largest = 8 * kGi;
+    while (facts.memory_bytes > 0 && largest > kMi && largest > facts.memory_bytes / 4) {
+        largest /= 2;
     }
-    std::vector<std::string> pairs;
+    std::vector<std::uint64_t> sizes;
+    for (const auto size : {kMi, 16 * kMi, 256 * kMi, largest}) {
+        if (size <= largest && (sizes.empty() || size > sizes.back())) sizes.push_back(size);
+    }
+    return sizes;
+}
+
+// A link is no faster with more, and a host pins memory page by page.
+constexpr std::uint64_t kLargestByLink = std::uint64_t{256} << 20;
+
+std::vector<std::uint64_t> sizes_of(const Options& options, const record::DeviceFacts& facts) {
+    const auto& text = options.at("size");
+    if (text == kByDevice) return ladder(facts);
+    const auto sizes = parse_sizes(text);
+    for (const auto size : sizes) {
+        if (size > 0 && size % kElement == 0) continue;
+        throw UsageError(
+            fmt::format("--size {} is no positive multiple of {} bytes", size, kElement),
+            "choose whole fp32 elements");
+    }
+    return sizes;
+}
+
+bool every_node(const Options& options) {
+    const auto& numa = options.at("numa");
+    if (numa == "local") return false;
+    if (numa == "all") return true;
+    static const std::array<std::string, 2> known{"local", "all"};
+    throw_unknown("numa choice", numa, known);
+}
+
+// Cores of each node against memory of each.
+Words node_pairs(const record::DeviceFacts& facts) {
+    Words pairs;
     for (const auto& from : facts.nodes) {
         if (from.cores == 0) continue;  // memory only
         for (const auto& to : facts.nodes) {
@@ -53,150 +107,177 @@ std::vector<std::string> node_pairs(const std::string& numa, const record::Devic
     return pairs;
 }
 
-// A call works on a slice of each array, and calls go through the slices in turn: a pass over
-// gigabytes would give a handful of samples where a hundred are wanted. Slices are of equal size.
-constexpr std::uint64_t kLargestSlice = std::uint64_t{32} << 20;
-constexpr std::uint64_t kSliceAlignment = 4096;
-
-std::uint64_t slice_count(std::uint64_t size) {
-    return (size + kLargestSlice - 1) / kLargestSlice;
+// Nodes of the host's memory: an accelerator doesn't know them.
+Words host_nodes(const record::DeviceFacts& facts) {
+    Words nodes;
+    for (const auto& node : facts.nodes) {
+        if (node.memory_bytes > 0) nodes.push_back(std::to_string(node.index));
+    }
+    if (nodes.empty()) {
+        for (const int node : record::memory_nodes("/")) nodes.push_back(std::to_string(node));
+    }
+    if (nodes.empty()) nodes.emplace_back("local");
+    return nodes;
 }
 
-// The whole array where it is one slice; else what is left over at the end is under a page a slice.
-std::uint64_t slice_bytes(std::uint64_t size) {
-    const std::uint64_t count = slice_count(size);
-    return count == 1 ? size : size / count / kSliceAlignment * kSliceAlignment;
+void expand_kernels(const std::vector<work::MemoryOp>& ops, const Options& options,
+                    const record::DeviceFacts& facts, std::vector<record::Case>& cases) {
+    const auto& asked = options.at("kernel");
+    const auto kernels = asked.empty() ? Words{""} : parse_words(asked, "--kernel");
+    const auto sizes = sizes_of(options, facts);
+    for (const auto& nodes : every_node(options) ? node_pairs(facts) : Words{"local"}) {
+        for (const auto op : ops) {
+            for (const auto& kernel : kernels) {
+                for (const auto size : sizes) {
+                    record::Case what;
+                    what.set("op", std::string(work::name(op)));
+                    what.set("size", size_label(size));
+                    what.set("nodes", nodes, "local");
+                    what.set("kernel", kernel, "");
+                    cases.push_back(std::move(what));
+                }
+            }
+        }
+    }
 }
 
-// A small array is gone over several times in a call: waking the cores takes a microsecond, in
-// which a core moves tens of kilobytes.
-constexpr std::uint64_t kLeastBytesPerCall = std::uint64_t{8} << 20;
-
-int pass_count(std::uint64_t size) {
-    return static_cast<int>(std::max<std::uint64_t>(1, kLeastBytesPerCall / size));
+void expand_transfers(const std::vector<work::Transfer>& transfers, const Options& options,
+                      const record::DeviceFacts& facts, std::vector<record::Case>& cases) {
+    std::vector<work::HostMemory> memories;
+    for (const auto& word : parse_words(options.at("host-memory"), "--host-memory")) {
+        memories.push_back(work::parse_host_memory(word));
+    }
+    const auto nodes = every_node(options) ? host_nodes(facts) : Words{"local"};
+    const auto sizes = sizes_of(options, facts);
+    const auto add = [&](work::Transfer transfer, const std::string& node,
+                         std::optional<work::HostMemory> memory) {
+        for (const auto size : sizes) {
+            if (memory && options.at("size") == kByDevice && size > kLargestByLink) continue;
+            record::Case what;
+            what.set("op", std::string(work::name(transfer)));
+            what.set("size", size_label(size));
+            what.set("nodes", node, "local");
+            if (memory) what.set("host_memory", std::string(work::name(*memory)), "pinned");
+            cases.push_back(std::move(what));
+        }
+    };
+    for (const auto transfer : transfers) {
+        if (!work::uses_host(transfer)) {
+            add(transfer, "local", std::nullopt);
+            continue;
+        }
+        for (const auto& node : nodes) {
+            for (const auto memory : memories) add(transfer, node, memory);
+        }
+    }
 }
 
-// A kernel whose arrays stay in a cache must write through it; one that goes to memory is faster
-// past it, since the cache would first read each line that is about to be overwritten.
-bool stays_in_cache(std::uint64_t footprint, const record::DeviceFacts& facts) {
-    return footprint <= facts.last_level_cache_bytes / 2;
+std::string kernel_of(const record::Case& what) {
+    return what.has("kernel") ? what.at("kernel") : "";
+}
+
+bool is_transfer(const record::Case& what) {
+    return work::find_transfer(what.at("op")).has_value();
+}
+
+void require_kernel(device::Device& device, work::MemoryOp op, const std::string& kernel) {
+    const auto known = device.need<ops::Memory>().kernels(op);
+    if (kernel.empty() || std::ranges::find(known, kernel) != known.end()) return;
+    throw Unsupported(
+        fmt::format("{} has no kernel \"{}\" for {}", device.facts().id, kernel, work::name(op)),
+        known.empty() ? "it has one way to do it: leave --kernel out"
+                      : "it has " + join(known, ", "));
+}
+
+void measure_kernel(const record::Case& what, Bench& bench, record::Result& result) {
+    auto& device = bench.device;
+    const auto kernel_name = kernel_of(what);
+    require_kernel(device, work::parse_memory_op(what.at("op")), kernel_name);
+    const MemoryArrays arrays(device, what);
+    arrays.describe(result);
+    auto request = arrays.request();
+    request.kernel = kernel_name;
+    const auto kernel = device.need<ops::Memory>().prepare(request);
+    describe(kernel->implementation(), result);
+
+    result.checks = {arrays.check(device, *kernel, bench.seed)};
+    if (!result.checks.back().passed) return;  // a wrong answer has no speed
+    measure::StreamSubject subject(
+        "memory", device,
+        [&](device::Stream& stream, std::size_t call) {
+            kernel->enqueue(stream, arrays.operands(call));
+        },
+        clearing(bench, result));
+    sample_into(subject, bench, arrays.footprint_bytes(), 1, result);
 }
 
 }  // namespace
 
 std::string MemoryProbe::summary() const {
-    return "memory bandwidth by size: copy, read, write, scale, add, triad";
+    return "memory bandwidth by size: copy, read, write, scale, add, triad; host to device and "
+           "back";
 }
 
 std::vector<std::string> MemoryProbe::examples() const {
     return {"assay memory --size 64K..8G*2 --op copy,triad",
-            "assay memory --size 1G --op read --numa all"};
+            "assay memory --size 1G --op read --numa all",
+            "assay memory --op host_to_device,both_ways --size 256M --host-memory pinned,pageable"};
 }
 
 std::vector<OptionSpec> MemoryProbe::options() const {
     return {
-        {"op", "copy,read,write,scale,add,triad", "OP,...", "kernels on arrays of fp32"},
-        {"size", "32K,512K,8M,1G", "SIZE,...", "bytes of each array; ranges as 64K..8G*2"},
-        {"numa", "local", "local|all", "all: cores of each node against memory of each node"},
+        {"op", "copy,read,write,scale,add,triad", "OP,...",
+         "kernels on arrays of fp32; and host_to_device, device_to_host, both_ways, "
+         "device_to_device"},
+        {"size", kByDevice, "SIZE,...",
+         "bytes of each array; ranges as 64K..8G*2; auto: 32K,512K,8M,1G on a CPU, "
+         "1M,16M,256M,8G or what fits on an accelerator"},
+        {"numa", "local", "local|all",
+         "all: cores of each node against memory of each; transfers: each node's host memory"},
+        {"kernel", "", "NAME,...|all",
+         "which of the device's ways to do an op; all: each, interleaved round by round"},
+        {"host-memory", "pinned", "pinned,pageable", "the host's end of a transfer"},
     };
 }
 
 std::vector<record::Case> MemoryProbe::expand(const Options& options,
                                               const record::DeviceFacts& facts) const {
+    const auto ops = parse_ops(options.at("op"));
+    if (ops.kernels.empty() && !options.at("kernel").empty()) {
+        throw UsageError(
+            "--kernel chooses among kernels, and --op " + options.at("op") + " has none",
+            "name copy, read, write, scale, add or triad");
+    }
     std::vector<record::Case> cases;
-    const auto sizes = parse_sizes(options.at("size"));
-    for (const auto size : sizes) {
-        if (size == 0 || size % kElement != 0) {
-            throw UsageError(
-                fmt::format("--size {} is no positive multiple of {} bytes", size, kElement),
-                "choose whole fp32 elements");
-        }
-    }
-    for (const auto& nodes : node_pairs(options.at("numa"), facts)) {
-        for (const auto& word : parse_words(options.at("op"), "--op")) {
-            const auto op = work::parse_memory_op(word);
-            for (const auto size : sizes) {
-                record::Case what;
-                what.set("op", std::string(work::name(op)));
-                what.set("size", size_label(size));
-                what.set("nodes", nodes, "local");
-                cases.push_back(std::move(what));
-            }
-        }
-    }
+    expand_kernels(ops.kernels, options, facts, cases);
+    expand_transfers(ops.transfers, options, facts, cases);
     return cases;
 }
 
+bool MemoryProbe::has_own_method(const record::Case& what) const {
+    return kernel_of(what) == kAllKernels;
+}
+
 void MemoryProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
-    const auto op = work::parse_memory_op(what.at("op"));
-    const std::uint64_t size = what.size("size");
-    const auto nodes = parse_nodes(what.at("nodes"));
-    auto& device = bench.device;
-
-    const auto arrays_used =
-        static_cast<std::uint64_t>(work::arrays_read(op) + work::arrays_written(op));
-    const std::uint64_t footprint = size * arrays_used;
-    // By division, since the footprint itself may overflow.
-    if (const std::uint64_t free = device.memory().free; size > free / arrays_used) {
-        const double needed = static_cast<double>(size) * static_cast<double>(arrays_used);
-        throw Unsupported(fmt::format("{} arrays of {} need {}, and {} of {} are free", arrays_used,
-                                      size_label(size), format_bytes(needed),
-                                      format_bytes(static_cast<double>(free)), device.facts().id),
-                          "choose a smaller --size");
+    if (is_transfer(what)) {
+        measure_transfer(what, bench, result);
+    } else if (has_own_method(what)) {
+        measure_kernels(what, bench, result);
+    } else {
+        measure_kernel(what, bench, result);
     }
-    const std::uint64_t slice = slice_bytes(size);
-    const ops::MemoryRequest request{op, slice, stays_in_cache(footprint, device.facts()),
-                                     nodes.cores, pass_count(size)};
-    const auto kernel = device.need<ops::Memory>().prepare(request);
-    describe(kernel->implementation(), result);
-    result.conditions.settings["stores"] =
-        request.in_cache ? "through the caches" : "past the caches";
-
-    std::unique_ptr<device::Buffer> a, b, c;
-    if (work::arrays_read(op) > 0) a = device.allocate(size, nodes.memory);
-    if (work::arrays_read(op) > 1) b = device.allocate(size, nodes.memory);
-    if (work::arrays_written(op) > 0) c = device.allocate(size, nodes.memory);
-    const auto arrays = [&](std::size_t call) {
-        const std::uint64_t offset = call % slice_count(size) * slice;
-        const auto at = [offset](const std::unique_ptr<device::Buffer>& array) {
-            return array ? static_cast<std::byte*>(array->data()) + offset : nullptr;
-        };
-        return ops::MemoryOperands{at(a), at(b), at(c)};
-    };
-    for (std::size_t i = 0; i < slice_count(size); ++i) {
-        auto check = check_memory(device, *kernel, request, arrays(i), bench.seed + i);
-        if (i == 0 || !check.passed) result.checks = {std::move(check)};
-        if (!result.checks.back().passed) return;  // a wrong answer has no speed
-    }
-
-    std::function<void()> clear;
-    if (bench.protocol.clear_between) {
-        const auto clearer = std::make_shared<CacheClearer>(device);
-        if (auto why = clearer->shortfall(); !why.empty()) {
-            result.conditions.settings["cleared"] = std::move(why);
-        }
-        clear = [clearer] { (*clearer)(); };
-    }
-    measure::StreamSubject subject(
-        "memory", device,
-        [&](device::Stream& stream, std::size_t call) { kernel->enqueue(stream, arrays(call)); },
-        std::move(clear));
-    sample_into(subject, bench, footprint, 1, result);
 }
 
 std::vector<record::Metric> MemoryProbe::metrics(const record::Result& result) const {
-    const auto op = work::parse_memory_op(result.what.at("op"));
-    const std::uint64_t size = result.what.size("size");
-    const auto bytes = static_cast<double>(work::counted_bytes(op, slice_bytes(size))) *
-                       static_cast<double>(pass_count(size));
+    if (is_transfer(result.what)) return transfer_metrics(result);
+    if (has_own_method(result.what)) return kernel_metrics(result);
+    const auto counted = counted_bytes(result);
     return {measure::rate_metric(
                 "bandwidth", "GB/s",
-                fmt::format("({} arrays read + {} written) x {} bytes x {} passes / median time of "
-                            "one call, 1e9 per second; lines that a cache reads before they are "
-                            "written to aren't counted",
-                            work::arrays_read(op), work::arrays_written(op), slice_bytes(size),
-                            pass_count(size)),
-                bytes / 1e9, result.launches),
+                counted.text +
+                    " / median time of one call, 1e9 per second; lines that a cache reads before "
+                    "they are written to aren't counted",
+                counted.bytes / 1e9, result.launches),
             measure::time_metric("time", "device time of one call", result.launches)};
 }
 

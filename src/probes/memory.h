@@ -1,4 +1,5 @@
-// `assay memory`: copy, read, write, scale, add and triad by size, through the caches to memory.
+// `assay memory`: copy, read, write, scale, add and triad by size, through the caches to memory;
+// transfers between host and device.
 #pragma once
 
 #include "probes/probe.h"
@@ -13,6 +14,7 @@ class MemoryProbe final : public Probe {
     std::vector<OptionSpec> options() const override;
     std::vector<record::Case> expand(const Options& options,
                                      const record::DeviceFacts& facts) const override;
+    bool has_own_method(const record::Case& what) const override;
     void run(const record::Case& what, Bench& bench, record::Result& result) const override;
     std::vector<record::Metric> metrics(const record::Result& result) const override;
 };

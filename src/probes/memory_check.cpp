@@ -1,28 +1,17 @@
 #include "probes/memory_check.h"
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "ops/fill.h"
+#include "probes/places.h"
 #include "work/fill.h"
 
 namespace assay::probes {
 
 namespace {
-
-constexpr std::uint64_t kPlaces = 1000;
-
-// Both ends and places spread evenly between, each once.
-std::vector<std::uint64_t> places(std::uint64_t elements) {
-    std::vector<std::uint64_t> indices;
-    const std::uint64_t count = std::min(kPlaces, elements);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        indices.push_back(count == 1 ? 0 : i * (elements - 1) / (count - 1));
-    }
-    return indices;
-}
 
 float expected(work::MemoryOp op, float a, float b) {
     switch (op) {
@@ -107,7 +96,8 @@ record::Check check_memory(device::Device& device, ops::PreparedMemory& kernel,
                                 work::name(request.op), got, want)};
         }
     }
-    check.detail = fmt::format("{} elements as computed on the host", std::min(kPlaces, elements));
+    check.detail =
+        fmt::format("{} elements as computed on the host", std::min(kMostPlaces, elements));
     return check;
 }
 

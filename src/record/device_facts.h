@@ -48,4 +48,9 @@ struct DeviceFacts {
     bool operator==(const DeviceFacts&) const = default;
 };
 
+// Anything but a CPU; a device that says no kind is taken for a CPU.
+inline bool is_accelerator(const DeviceFacts& facts) {
+    return !facts.kind.empty() && facts.kind != "cpu";
+}
+
 }  // namespace assay::record

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace assay::record {
 
@@ -194,6 +195,21 @@ Settings kernel_settings(const fs::path& root) {
     };
     std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
     return settings;
+}
+
+std::vector<int> memory_nodes(const fs::path& root) {
+    const fs::path node = root / "sys/devices/system/node";
+    std::string list = content_of(node / "has_memory");
+    if (list.empty()) list = content_of(node / "online");
+    std::vector<int> nodes;
+    if (list.empty()) return nodes;
+    for (const std::string& item : split(list, ',')) {  // "0-1" or "3"
+        const auto dash = item.find('-');
+        const auto first = parse_integer(item.substr(0, dash), "NUMA node");
+        const auto last = dash == item.npos ? first : parse_integer(item.substr(dash + 1), "node");
+        for (auto index = first; index <= last; ++index) nodes.push_back(static_cast<int>(index));
+    }
+    return nodes;
 }
 
 }  // namespace assay::record

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace assay::record {
 
@@ -24,5 +25,8 @@ Settings environment_settings(const Settings& environment);
 // Huge pages, governors, SMT, NUMA balancing and the like, by short names; what this kernel doesn't
 // have is left out.
 Settings kernel_settings(const std::filesystem::path& root);
+
+// NUMA nodes that have memory, in order; empty where the kernel tells none.
+std::vector<int> memory_nodes(const std::filesystem::path& root);
 
 }  // namespace assay::record

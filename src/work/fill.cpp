@@ -111,6 +111,12 @@ Distribution parse_distribution(std::string_view word) {
     return row_named("distribution", word, kDistributions).distribution;
 }
 
+std::vector<Distribution> all_distributions() {
+    std::vector<Distribution> all;
+    for (const auto& row : kDistributions) all.push_back(row.distribution);
+    return all;
+}
+
 double fill_value(const FillSpec& spec, Type type, std::uint64_t index) {
     return with_distribution(spec.distribution, [&]<Distribution distribution>() {
         return with_type(type, [&]<Type t>() {

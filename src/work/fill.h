@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "work/type.h"
 
@@ -20,6 +21,7 @@ enum class Distribution {
 
 std::string_view name(Distribution distribution);
 Distribution parse_distribution(std::string_view word);  // throws UsageError
+std::vector<Distribution> all_distributions();
 
 struct FillSpec {
     Distribution distribution = Distribution::normal;

@@ -1,5 +1,6 @@
 #include "work/transfer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "work/named_rows.h"
@@ -32,13 +33,14 @@ std::string_view name(Transfer transfer) {
     return kTransfers[static_cast<std::size_t>(transfer)].name;
 }
 
-Transfer parse_transfer(std::string_view word) {
-    return row_named("transfer", word, kTransfers).transfer;
+std::optional<Transfer> find_transfer(std::string_view word) {
+    const auto* row = std::ranges::find(kTransfers, word, &TransferRow::name);
+    return row == kTransfers.end() ? std::nullopt : std::optional(row->transfer);
 }
 
 std::vector<Transfer> all_transfers() {
     std::vector<Transfer> all;
-    for (const auto& row : kTransfers) all.push_back(row.transfer);
+    for (const auto& each : kTransfers) all.push_back(each.transfer);
     return all;
 }
 
@@ -48,6 +50,10 @@ std::string_view name(HostMemory memory) {
 
 HostMemory parse_host_memory(std::string_view word) {
     return row_named("host memory", word, kHostMemories).memory;
+}
+
+bool uses_host(Transfer transfer) {
+    return transfer != Transfer::device_to_device;
 }
 
 int moved(Transfer transfer) {

@@ -1,6 +1,7 @@
 // Copies between memories.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,13 @@ enum class Transfer {
 enum class HostMemory { pinned, pageable };
 
 std::string_view name(Transfer transfer);
-Transfer parse_transfer(std::string_view word);  // throws UsageError
+// Nothing where no transfer is called that.
+std::optional<Transfer> find_transfer(std::string_view word);
 std::vector<Transfer> all_transfers();
 std::string_view name(HostMemory memory);
 HostMemory parse_host_memory(std::string_view word);  // throws UsageError
+
+bool uses_host(Transfer transfer);
 
 // Bytes that move over the link, or through the memory (read and written), per byte of the
 // request: 1 one way, 2 both ways and inside the device.

@@ -51,6 +51,12 @@ std::vector<Type> parse_types(std::string_view list) {
     return types;
 }
 
+std::vector<Type> all_types() {
+    std::vector<Type> all;
+    for (const auto& each : kTypes) all.push_back(each.type);
+    return all;
+}
+
 std::size_t size_of(Type type) {
     return row(type).size;
 }

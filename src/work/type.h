@@ -25,6 +25,7 @@ std::string_view name(Type type);
 // Throws UsageError that lists the known names.
 Type parse_type(std::string_view word);
 std::vector<Type> parse_types(std::string_view list);
+std::vector<Type> all_types();
 
 // Bytes one element takes in memory.
 std::size_t size_of(Type type);

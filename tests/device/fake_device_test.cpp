@@ -10,6 +10,7 @@
 #include "ops/fill.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
+#include "ops/transfer.h"
 
 namespace assay::device {
 namespace {
@@ -224,6 +225,31 @@ TEST(FakeDevice, ReadsScriptedTelemetry) {
     EXPECT_EQ(reading.t, device.now());
     EXPECT_EQ(reading.power_w, 2 * device.now());
     EXPECT_EQ(device.telemetry().throttle_reasons(), std::vector<std::string>{"hot"});
+}
+
+TEST(FakeDevice, CopiesBetweenItsMemories) {
+    FakeDevice device;
+    const auto stream = device.create_stream();
+    auto& transfers = device.need<ops::Transfer>();
+    for (const auto what : work::all_transfers()) {
+        const auto transfer = transfers.prepare({what, 64});
+        for (const auto& ends : transfer->ends()) {
+            *static_cast<float*>(ends.from) = 3;
+            *static_cast<float*>(ends.to) = 0;
+        }
+        transfer->enqueue(*stream);
+        EXPECT_EQ(*static_cast<float*>(transfer->ends()[0].to), 0) << "queued, not run";
+        stream->synchronize();
+        EXPECT_EQ(transfer->ends().size(), what == work::Transfer::both_ways ? 2U : 1U);
+        for (const auto& ends : transfer->ends()) EXPECT_EQ(*static_cast<float*>(ends.to), 3);
+        EXPECT_FALSE(transfer->waits());
+    }
+    const auto pageable =
+        transfers.prepare({work::Transfer::host_to_device, 64, work::HostMemory::pageable});
+    EXPECT_TRUE(pageable->waits());
+    stream->hold();
+    EXPECT_THROW(pageable->enqueue(*stream), std::logic_error);
+    stream->release();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,13 @@ class HookedMemory final : public ops::Memory {
 
     std::vector<ops::MemoryRequest> requests;
 
+    std::vector<std::string> kernels(work::MemoryOp op) const override {
+        return fake_.need<ops::Memory>().kernels(op);
+    }
+    std::uint64_t largest_slice() const override {
+        return fake_.need<ops::Memory>().largest_slice();
+    }
+    std::uint64_t least_bytes() const override { return fake_.need<ops::Memory>().least_bytes(); }
     std::unique_ptr<ops::PreparedMemory> prepare(const ops::MemoryRequest& request) override {
         requests.push_back(request);
         return std::make_unique<Prepared>(hook_, fake_.need<ops::Memory>().prepare(request));

@@ -1,5 +1,6 @@
 #include "probes/memory.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "probes/fake_bench.h"
 #include "probes/hooked_memory.h"
+#include "record/host.h"
 
 namespace assay::probes {
 namespace {
@@ -54,10 +56,62 @@ TEST(Memory, ExpandsCoresOfEachNodeAgainstMemoryOfEach) {
     EXPECT_EQ(expand(all), (std::vector<std::string>{"op=read size=4K"}));  // no node is known
 }
 
+TEST(Memory, ExpandsTransfersByHostMemoryAndNode) {
+    using Texts = std::vector<std::string>;
+    const Values both{{"op", "host_to_device,device_to_device"},
+                      {"size", "1M"},
+                      {"host-memory", "pinned,pageable"}};
+    EXPECT_EQ(expand(both),
+              (Texts{"op=host_to_device size=1M", "op=host_to_device size=1M host_memory=pageable",
+                     "op=device_to_device size=1M"}));
+    auto facts = nodes();
+    facts.nodes.push_back({3, 0, 2});  // cores only
+    EXPECT_EQ(expand({{"op", "both_ways"}, {"size", "1M"}, {"numa", "all"}}, facts),
+              (Texts{"op=both_ways size=1M nodes=0", "op=both_ways size=1M nodes=1",
+                     "op=both_ways size=1M nodes=2"}));
+    EXPECT_EQ(expand({{"op", "device_to_device"}, {"size", "1M"}, {"numa", "all"}}, facts),
+              Texts{"op=device_to_device size=1M"});
+    // An accelerator doesn't know the host's nodes: then the system does.
+    const auto asked = expand({{"op", "both_ways"}, {"size", "1M"}, {"numa", "all"}});
+    EXPECT_EQ(asked.size(), std::max<std::size_t>(1, record::memory_nodes("/").size()));
+    EXPECT_EQ(expand({{"op", "device_to_host,copy"}, {"size", "1M"}}),
+              (Texts{"op=copy size=1M", "op=device_to_host size=1M"}));
+}
+
+TEST(Memory, ExpandsTheKernelsAskedFor) {
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(expand({{"op", "copy"}, {"size", "1M"}, {"kernel", "bulk,all"}}),
+              (Texts{"op=copy size=1M kernel=bulk", "op=copy size=1M kernel=all"}));
+}
+
+TEST(Memory, SizesClimbThroughTheCachesOfTheDevice) {
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(expand({{"op", "read"}}), (Texts{"op=read size=32K", "op=read size=512K",
+                                               "op=read size=8M", "op=read size=1G"}));
+    auto facts = device::FakeDevice::fake_facts();
+    facts.memory_bytes = std::uint64_t{141} << 30;
+    const Texts large{"op=read size=1M", "op=read size=16M", "op=read size=256M",
+                      "op=read size=8G"};
+    EXPECT_EQ(expand({{"op", "read"}}, facts), large);
+    EXPECT_EQ(expand({{"op", "device_to_host"}}, facts),
+              (Texts{"op=device_to_host size=1M", "op=device_to_host size=16M",
+                     "op=device_to_host size=256M"}));
+    EXPECT_EQ(expand({{"op", "device_to_device"}}, facts).size(), 4U);
+    facts.memory_bytes = std::uint64_t{16} << 30;
+    EXPECT_EQ(expand({{"op", "read"}}, facts).back(), "op=read size=4G");
+    facts.memory_bytes = std::uint64_t{1} << 30;
+    EXPECT_EQ(expand({{"op", "read"}}, facts).back(), "op=read size=256M");
+    EXPECT_EQ(expand({{"op", "read"}}, facts).size(), 3U);
+    facts.memory_bytes = std::uint64_t{32} << 20;
+    EXPECT_EQ(expand({{"op", "read"}}, facts), (Texts{"op=read size=1M", "op=read size=8M"}));
+}
+
 TEST(Memory, RefusesOptionsWithoutAMeaning) {
-    for (const Values& row : {Values{{"op", "move"}}, Values{{"op", ""}}, Values{{"size", "0"}},
-                              Values{{"size", "6"}}, Values{{"size", "-4"}}, Values{{"size", ""}},
-                              Values{{"size", "64K..32K*2"}}, Values{{"numa", "some"}}}) {
+    for (const Values& row :
+         {Values{{"op", "move"}}, Values{{"op", ""}}, Values{{"size", "0"}}, Values{{"size", "6"}},
+          Values{{"size", "-4"}}, Values{{"size", ""}}, Values{{"size", "64K..32K*2"}},
+          Values{{"numa", "some"}}, Values{{"op", "both_ways"}, {"kernel", "bulk"}},
+          Values{{"op", "both_ways"}, {"host-memory", "paged"}}, Values{{"kernel", "a,,b"}}}) {
         EXPECT_THROW(expand(row, nodes()), UsageError)
             << row.begin()->first << " " << row.begin()->second;
     }
@@ -83,6 +137,47 @@ TEST(Memory, CountsEachArrayOnceAndSaysSo) {
         EXPECT_NE(bandwidth->definition.find("8192 bytes x 1024 passes"), std::string::npos);
         EXPECT_NEAR(find_metric(metrics, "time")->value, 1e-3, 1e-9);
     }
+}
+
+TEST(Memory, TheKernelAskedForRuns) {
+    FakeBench bench;
+    bench.fake.script.kernels = {"vector", "bulk"};
+    HookedMemory memory(bench.fake, [](auto& stream, auto& plain, const auto& operands) {
+        plain.enqueue(stream, operands);
+    });
+    bench.device.patches["memory"] = &memory;
+    const Values copy{{"op", "copy"}, {"size", "8K"}};
+    auto result = bench.run(kProbe, only_case(copy));
+    EXPECT_EQ(memory.requests.at(0).kernel, "");
+    result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "8K"}, {"kernel", "bulk"}}));
+    EXPECT_EQ(memory.requests.at(1).kernel, "bulk");
+    EXPECT_EQ(result.conditions.algorithm, "bulk");
+    EXPECT_TRUE(result.checks.at(0).passed);
+
+    const auto bulky = only_case({{"op", "copy"}, {"size", "8K"}, {"kernel", "bulky"}});
+    EXPECT_EQ(message_of<Unsupported>([&] { bench.run(kProbe, bulky); }),
+              "fake:0 has no kernel \"bulky\" for copy");
+    bench.fake.script.kernels.clear();
+    EXPECT_THROW(bench.run(kProbe, bulky), Unsupported);
+    EXPECT_EQ(memory.requests.size(), 2U);
+}
+
+TEST(Memory, TheDeviceSaysWhatACallGoesOver) {
+    FakeBench bench;
+    bench.fake.script.largest_slice = 64 << 10;
+    bench.fake.script.least_bytes = 32 << 10;
+    auto result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "200K"}}));
+    // Four slices of 50 KiB, each cut to whole pages.
+    auto metric = *find_metric(kProbe.metrics(result), "bandwidth");
+    EXPECT_NE(metric.definition.find("x 49152 bytes x 1 passes"), std::string::npos);
+    EXPECT_NEAR(metric.value, 2 * 49152 / 1e-3 / 1e9, 1e-9);
+    EXPECT_EQ(result.conditions.footprint_bytes, 400U << 10);
+
+    result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "8K"}}));
+    EXPECT_NEAR(find_metric(kProbe.metrics(result), "bandwidth")->value, 2 * 8192 * 4 / 1e-3 / 1e9,
+                1e-9);
+    result.conditions.settings.clear();
+    EXPECT_THROW(kProbe.metrics(result), Error) << "what isn't recorded isn't guessed";
 }
 
 TEST(Memory, AWrongAnswerHasNoSamples) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ops/fill.h"
 #include "probes/fake_bench.h"
+#include "probes/hooked_memory.h"
 
 namespace assay::probes {
 namespace {
@@ -40,9 +41,10 @@ TEST(Selftest, PassesALinearTimer) {
     EXPECT_GE(result.launches.at(0).samples.at("8 calls").values.size(), 100U);
 }
 
-// A round times one, two, four and eight calls; the fill before the first is a call too.
+// A round times one, two, four and eight calls; before the first there are the fill and two calls
+// that tell how long one takes.
 std::function<double(std::size_t, double)> first_of_round(double first, double others) {
-    return [=](std::size_t call, double) { return call % 15 == 1 ? first : others; };
+    return [=](std::size_t call, double) { return call % 15 == 3 ? first : others; };
 }
 
 TEST(Selftest, FindsATimerThatIsNotLinear) {
@@ -90,10 +92,56 @@ TEST(Selftest, FindsAFillerThatGivesOtherBits) {
     WrongFill wrong(bench.fake);
     bench.device.patches["fill"] = &wrong;
     const auto result = bench.run(kProbe, test("filler"));
-    EXPECT_EQ(result.checks.size(), 9U);
+    EXPECT_EQ(result.checks.size(), work::all_types().size() * work::all_distributions().size());
+    EXPECT_EQ(result.checks.size(), 50U);
     for (const auto& check : result.checks) {
         EXPECT_EQ(check.passed, check.name != "fill bf16 normal") << check.name;
     }
+}
+
+// A filler that drops the seed's upper word, as one that takes 32 bits would.
+class NarrowFill final : public ops::Fill {
+  public:
+    explicit NarrowFill(device::FakeDevice& fake) : fake_(fake) {}
+    void enqueue(device::Stream& stream, const work::FillSpec& spec, work::Type type,
+                 std::uint64_t count, void* out) override {
+        auto narrow = spec;
+        narrow.seed &= 0xffffffffU;
+        fake_.need<ops::Fill>().enqueue(stream, narrow, type, count, out);
+    }
+
+  private:
+    device::FakeDevice& fake_;
+};
+
+TEST(Selftest, FindsAFillerThatDropsHalfOfTheSeed) {
+    FakeBench bench;
+    NarrowFill narrow(bench.fake);
+    bench.device.patches["fill"] = &narrow;
+    const auto result = bench.run(kProbe, test("filler"));
+    EXPECT_FALSE(find_check(result, "fill fp8_e5m2 uniform")->passed);
+    EXPECT_TRUE(find_check(result, "fill int8 zeros")->passed);
+}
+
+// A call is made long where the timer is coarse: an event of 2 us beside a pass of 1 us.
+TEST(Selftest, TimesCallsThatTheTimerSeesWell) {
+    FakeBench bench;
+    HookedMemory memory(bench.fake, [&](auto& stream, auto& plain, const auto& operands) {
+        const double seconds = 1e-6 * memory.requests.back().passes;
+        bench.fake.script.seconds = [seconds](std::size_t, double) { return seconds; };
+        plain.enqueue(stream, operands);
+    });
+    bench.device.patches["memory"] = &memory;
+    bench.fake.script.event_s = 2e-6;
+    const auto result = bench.run(kProbe, test("timer"));
+    EXPECT_TRUE(find_check(result, "timer is linear")->passed)
+        << find_check(result, "timer is linear")->detail;
+    const int passes = memory.requests.back().passes;
+    EXPECT_GE(passes, 200);
+    EXPECT_LE(passes, 230);
+    const auto metrics = kProbe.metrics(result);
+    EXPECT_NE(find_metric(metrics, "one call")->definition.find(std::to_string(passes)),
+              std::string::npos);
 }
 
 // Host time that moves on with every look at it.

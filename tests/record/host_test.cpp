@@ -113,6 +113,16 @@ TEST_F(Host, ReadsKernelSettings) {
     EXPECT_EQ(kernel_settings(root_), expected);
 }
 
+TEST_F(Host, KnowsTheNodesThatHaveMemory) {
+    EXPECT_TRUE(memory_nodes(root_).empty());
+    plant("sys/devices/system/node/online", "0-3\n");
+    EXPECT_EQ(memory_nodes(root_), (std::vector<int>{0, 1, 2, 3}));
+    plant("sys/devices/system/node/has_memory", "0-1,3\n");
+    EXPECT_EQ(memory_nodes(root_), (std::vector<int>{0, 1, 3}));
+    plant("sys/devices/system/node/has_memory", "0\n");
+    EXPECT_EQ(memory_nodes(root_), std::vector<int>{0});
+}
+
 TEST_F(Host, ProvenanceTellsOfThisProcess) {
     setenv("OMP_NUM_THREADS", "3", 1);
     const Provenance provenance = collect_provenance();

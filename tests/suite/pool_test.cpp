@@ -26,6 +26,7 @@ Result launched(double seconds, std::size_t count = 200) {
     result.checks.push_back({"answer", true, "1000 places"});
     result.conditions.stop_reason = "precise";
     result.conditions.settled = true;
+    result.conditions.settings = {{"slice_bytes", "1000"}, {"passes", "8388"}};
     return result;
 }
 

@@ -59,6 +59,7 @@ FakeDevice::FakeDevice(record::DeviceFacts facts)
     facilities_.emplace_back(ops::Fill::kName, std::make_unique<FakeFill>());
     facilities_.emplace_back(ops::Matmul::kName, std::make_unique<FakeMatmul>(script));
     facilities_.emplace_back(ops::Memory::kName, std::make_unique<FakeMemory>(script));
+    facilities_.emplace_back(ops::Transfer::kName, std::make_unique<FakeTransfer>(*this));
 }
 
 FakeDevice::~FakeDevice() = default;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,18 +23,21 @@ namespace assay::device {
 
 struct FakeScript {
     // Seconds that call number `call`, counted from 0 over the device's life and starting at
-    // `time`, takes. Matmul, memory and fill calls count.
+    // `time`, takes. Matmul, memory, fill and transfer calls count.
     std::function<double(std::size_t call, double time)> seconds = [](std::size_t, double) {
         return 1e-3;
     };
+    double event_s = 0;  // that recording an event takes
     // Telemetry at `time`; its t is set afterwards.
     std::function<Reading(double time)> reading = [](double) { return Reading{}; };
     std::vector<std::string> throttle_reasons;
 
     std::size_t memory_bytes = std::size_t{1} << 30;
-    std::set<std::string> lacks;              // facilities, by name
-    std::set<work::Type> lacks_types;         // of matrix operands
-    double wrong_by = 0;                      // relative error of every result
+    std::set<std::string> lacks;       // facilities, by name
+    std::set<work::Type> lacks_types;  // of matrix operands
+    double wrong_by = 0;               // relative error of every result; a word of a copy
+    std::vector<std::string> kernels;  // ways of each memory operation
+    std::uint64_t largest_slice = std::uint64_t{32} << 20, least_bytes = std::uint64_t{8} << 20;
     std::optional<std::size_t> lost_at_call;  // that call loses the device
 };
 

@@ -1,7 +1,10 @@
 #include "support/fake_ops.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <stdexcept>
 
 #include "support/fake_stream.h"
 
@@ -71,7 +74,9 @@ class FakePreparedMatmul final : public ops::PreparedMatmul {
 class FakePreparedMemory final : public ops::PreparedMemory {
   public:
     FakePreparedMemory(const ops::MemoryRequest& request, const FakeScript& script)
-        : request_(request), script_(script) {}
+        : request_(request), script_(script) {
+        if (!request.kernel.empty()) implementation_.algorithm = request.kernel;
+    }
     const ops::Implementation& implementation() const override { return implementation_; }
     void enqueue(Stream& stream, const ops::MemoryOperands& operands) override {
         queue(stream, [this, operands] { run(operands); });
@@ -116,6 +121,55 @@ class FakePreparedMemory final : public ops::PreparedMemory {
     ops::Implementation implementation_ = plain_loops();
 };
 
+class FakePreparedTransfer final : public ops::PreparedTransfer {
+  public:
+    FakePreparedTransfer(FakeDevice& device, const ops::TransferRequest& request)
+        : device_(device), request_(request) {
+        const auto add = [&](bool from_host, bool to_host) {
+            ends_.push_back({end(from_host), end(to_host), from_host, to_host});
+        };
+        const auto what = request.what;
+        if (what == work::Transfer::device_to_device) add(false, false);
+        if (what == work::Transfer::host_to_device || what == work::Transfer::both_ways) {
+            add(true, false);
+        }
+        if (what == work::Transfer::device_to_host || what == work::Transfer::both_ways) {
+            add(false, true);
+        }
+    }
+    const ops::Implementation& implementation() const override { return implementation_; }
+    void enqueue(Stream& stream) override {
+        if (waits() && dynamic_cast<FakeStream&>(stream).held()) {
+            throw std::logic_error("copies pageable memory on a stream that is held");
+        }
+        queue(stream, [this] {
+            for (const auto& [from, to, from_host, to_host] : ends_) {
+                std::memcpy(to, from, request_.bytes);
+                if (std::abs(device_.script.wrong_by) > 0) {
+                    static_cast<unsigned char*>(to)[request_.bytes - 1] ^= 1U;
+                }
+            }
+        });
+    }
+    bool waits() const override {
+        return work::uses_host(request_.what) && request_.host == work::HostMemory::pageable;
+    }
+    std::vector<ops::TransferEnds> ends() const override { return ends_; }
+
+  private:
+    void* end(bool host) {
+        if (host) return host_.emplace_back(request_.bytes).data();
+        return buffers_.emplace_back(device_.allocate(request_.bytes))->data();
+    }
+
+    FakeDevice& device_;
+    ops::TransferRequest request_;
+    std::vector<std::vector<std::byte>> host_;
+    std::vector<std::unique_ptr<Buffer>> buffers_;
+    std::vector<ops::TransferEnds> ends_;
+    ops::Implementation implementation_ = plain_loops();
+};
+
 }  // namespace
 
 void FakeFill::enqueue(Stream& stream, const work::FillSpec& spec, work::Type type,
@@ -132,7 +186,15 @@ std::unique_ptr<ops::PreparedMatmul> FakeMatmul::prepare(const work::Matmul& pro
 }
 
 std::unique_ptr<ops::PreparedMemory> FakeMemory::prepare(const ops::MemoryRequest& request) {
+    const auto& known = script_.kernels;
+    if (!request.kernel.empty() && std::ranges::find(known, request.kernel) == known.end()) {
+        throw std::logic_error("asks for a kernel that isn't listed: " + request.kernel);
+    }
     return std::make_unique<FakePreparedMemory>(request, script_);
+}
+
+std::unique_ptr<ops::PreparedTransfer> FakeTransfer::prepare(const ops::TransferRequest& request) {
+    return std::make_unique<FakePreparedTransfer>(device_, request);
 }
 
 }  // namespace assay::device

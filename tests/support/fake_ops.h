@@ -4,6 +4,7 @@
 #include "ops/fill.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
+#include "ops/transfer.h"
 #include "support/fake_device.h"
 
 namespace assay::device {
@@ -27,10 +28,24 @@ class FakeMatmul final : public ops::Matmul {
 class FakeMemory final : public ops::Memory {
   public:
     explicit FakeMemory(const FakeScript& script) : script_(script) {}
+    std::vector<std::string> kernels(work::MemoryOp) const override { return script_.kernels; }
+    std::uint64_t largest_slice() const override { return script_.largest_slice; }
+    std::uint64_t least_bytes() const override { return script_.least_bytes; }
     std::unique_ptr<ops::PreparedMemory> prepare(const ops::MemoryRequest& request) override;
 
   private:
     const FakeScript& script_;
+};
+
+// Host memory is plain memory; a copy of pageable memory throws std::logic_error on a held stream,
+// where a GPU's would never come back.
+class FakeTransfer final : public ops::Transfer {
+  public:
+    explicit FakeTransfer(FakeDevice& device) : device_(device) {}
+    std::unique_ptr<ops::PreparedTransfer> prepare(const ops::TransferRequest& request) override;
+
+  private:
+    FakeDevice& device_;
 };
 
 }  // namespace assay::device

@@ -54,6 +54,7 @@ void FakeStream::record(Event& event) {
     act([&event](FakeStream& stream) {
         const double time = std::max(stream.end_, stream.device_.now());
         dynamic_cast<FakeEvent&>(event).set(time, stream);
+        stream.end_ = std::max(stream.end_, time + stream.device_.script.event_s);
     });
 }
 

@@ -15,6 +15,10 @@ TEST(Type, ReadsBackItsName) {
     for (const Type type : kAll) EXPECT_EQ(parse_type(name(type)), type) << name(type);
 }
 
+TEST(Type, AllAreListed) {
+    EXPECT_THAT(all_types(), testing::ElementsAreArray(kAll));
+}
+
 TEST(Type, NamesAndSizesAreThoseOfTheField) {
     EXPECT_EQ(name(Type::fp8_e4m3fnuz), "fp8_e4m3fnuz");
     EXPECT_EQ(size_of(Type::fp64), 8U);
