@@ -13,7 +13,10 @@ constexpr std::size_t kHeldEntries = 128;
 // Lets the stream go at the latest when queueing throws: waiting for a held stream never ends.
 class Hold {
   public:
-    explicit Hold(device::Stream& stream) : stream_(stream) { stream_.hold(); }
+    explicit Hold(device::Stream& stream, Launching launching = Launching::held)
+        : stream_(stream), held_(launching == Launching::held) {
+        if (held_) stream_.hold();
+    }
     ~Hold() { release(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
@@ -24,17 +27,18 @@ class Hold {
 
   private:
     device::Stream& stream_;
-    bool held_ = true;
+    bool held_;
 };
 
 }  // namespace
 
 StreamSubject::StreamSubject(std::string name, device::Device& device, Enqueue enqueue,
-                             std::function<void()> clear)
+                             std::function<void()> clear, Launching launching)
     : name_(std::move(name)),
       device_(device),
       enqueue_(std::move(enqueue)),
       clear_(std::move(clear)),
+      launching_(launching),
       stream_(device.create_stream()),
       resolution_(measure_resolution()) {}
 
@@ -66,7 +70,7 @@ void StreamSubject::run(std::span<double> seconds, int calls_per_sample) {
 
 void StreamSubject::queue_group(std::size_t first_event, std::size_t samples,
                                 int calls_per_sample) {
-    Hold hold(*stream_);
+    Hold hold(*stream_, launching_);
     std::size_t entries = 0;
     stream_->record(*events_[first_event]);
     for (std::size_t sample = 1; sample <= samples; ++sample) {

@@ -17,6 +17,10 @@
 
 namespace assay::measure {
 
+// Calls that make the host wait inside enqueue() (ops/transfer.h) are launched freely: behind a
+// hold they would wait for ever.
+enum class Launching { held, free };
+
 class StreamSubject final : public Subject {
   public:
     // Queues call number `call`, counted from 0 over the subject's life, so that it can rotate its
@@ -25,7 +29,7 @@ class StreamSubject final : public Subject {
 
     // `clear` may be empty.
     StreamSubject(std::string name, device::Device& device, Enqueue enqueue,
-                  std::function<void()> clear = {});
+                  std::function<void()> clear = {}, Launching launching = Launching::held);
     ~StreamSubject() override;
     StreamSubject(const StreamSubject&) = delete;
     StreamSubject& operator=(const StreamSubject&) = delete;
@@ -46,6 +50,7 @@ class StreamSubject final : public Subject {
     device::Device& device_;
     Enqueue enqueue_;
     std::function<void()> clear_;
+    Launching launching_;
     std::unique_ptr<device::Stream> stream_;
     std::vector<std::unique_ptr<device::Event>> events_;
     std::size_t calls_ = 0;

@@ -140,6 +140,21 @@ TEST_F(StreamSubjectTest, NeverHoldsMoreThanADevicesQueueTakes) {
     }
 }
 
+TEST_F(StreamSubjectTest, CallsThatMakeTheHostWaitAreNeverHeld) {
+    StreamSubject subject(
+        "s", device,
+        [&](device::Stream&, std::size_t) {
+            EXPECT_FALSE(timeline.held) << "this would wait for ever";
+            timeline.call(1e-3);
+        },
+        {}, Launching::free);
+    timeline.log.clear();
+    std::array<double, 2> seconds{};
+    subject.run(seconds, 2);
+    EXPECT_EQ(timeline.log, "eccecces");
+    for (const double sample : seconds) EXPECT_NEAR(sample, 1e-3, 1e-12);
+}
+
 TEST_F(StreamSubjectTest, EventsAreUsedAgain) {
     StreamSubject subject("s", device, [&](device::Stream&, std::size_t) { timeline.call(1e-3); });
     std::vector<double> seconds(500);
