@@ -135,4 +135,17 @@ std::unique_ptr<ops::PreparedMemory> FakeMemory::prepare(const ops::MemoryReques
     return std::make_unique<FakePreparedMemory>(request, script_);
 }
 
+void FakeClockStamps::enqueue(Stream& stream, std::size_t index) {
+    auto& time = times_.at(index);
+    dynamic_cast<FakeStream&>(stream).pass(5e-6, [&time](double start) { time = start; });
+}
+
+std::vector<double> FakeClockStamps::clock_mhz(std::size_t count) {
+    std::vector<double> clocks;
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+        clocks.push_back(script_.clock_mhz((times_.at(i) + times_.at(i + 1)) / 2));
+    }
+    return clocks;
+}
+
 }  // namespace assay::device
