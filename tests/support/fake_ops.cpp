@@ -40,8 +40,9 @@ void multiply(const work::Matmul& p, const ops::MatmulOperands& operands, double
                     const auto ai = b * m * k + (ta ? l * m + i : i * k + l);
                     const auto bi = b * k * n + (tb ? j * k + l : l * n + j);
                     sum += work::load(p.operand, operands.a, ai) *
-                           work::load(p.operand, operands.b, bi);
+                           work::load(work::type_b(p), operands.b, bi);
                 }
+                sum *= static_cast<double>(p.scale_a) * static_cast<double>(p.scale_b);
                 if (work::has_bias(p.epilogue)) sum += work::load(p.output, operands.bias, j);
                 if (work::has_gelu(p.epilogue)) sum = gelu(sum);
                 const auto ci = b * m * n + i * n + j;
