@@ -19,13 +19,16 @@ std::vector<std::size_t> order_of_round(std::size_t round, std::size_t subjects)
 }
 
 // The median time of each subject; nothing when interrupted.
-std::vector<double> run_round(std::vector<Runner>& runners, std::size_t round, double round_s) {
+std::vector<double> run_round(std::vector<Runner>& runners, Clock& clock, std::size_t round,
+                              const InterleaveOptions& options) {
     std::vector<double> medians(runners.size());
     std::vector<double> samples;
+    if (options.idle_s > 0) clock.sleep(options.idle_s);
     for (const std::size_t i : order_of_round(round, runners.size())) {
         if (interrupted()) return {};
         samples.clear();
-        runners[i].append(samples, std::max<std::size_t>(1, runners[i].fitting(round_s)));
+        runners[i].append(samples, std::clamp<std::size_t>(runners[i].fitting(options.round_s), 1,
+                                                           options.most_samples));
         medians[i] = stats::median(samples);
     }
     return medians;
@@ -59,12 +62,12 @@ std::vector<Alternative> interleave(std::span<Subject* const> subjects, Clock& c
         alternatives.emplace_back().name = subject->name();
         runners.emplace_back(*subject, clock);
     }
-    run_round(runners, 0, options.round_s);
+    run_round(runners, clock, 0, options);
 
     std::size_t next_look = options.min_rounds;
     for (std::size_t round = 0; round < options.max_rounds; ++round) {
         const double began = clock.now();
-        const auto medians = run_round(runners, round, options.round_s);
+        const auto medians = run_round(runners, clock, round, options);
         if (medians.empty()) break;
         for (std::size_t i = 0; i < medians.size(); ++i) {
             alternatives[i].seconds.push_back(medians[i]);

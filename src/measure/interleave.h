@@ -23,7 +23,9 @@ struct Alternative {
 
 struct InterleaveOptions {
     double margin = stats::kDefaultMargin;
-    double round_s = 0.05;  // time one alternative gets in a round, at least one call
+    double round_s = 0.05;              // time one alternative gets in a round, at least one call
+    std::size_t most_samples = 10'000;  // of one alternative in a round
+    double idle_s = 0;                  // idle before each round
     std::size_t min_rounds = 20;
     std::size_t max_rounds = 1000;
     double limit_s = 10;

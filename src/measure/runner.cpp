@@ -22,7 +22,14 @@ Runner::Runner(Subject& subject, Clock& clock, bool clear_between)
     }
 }
 
-void Runner::append(std::vector<double>& seconds, std::size_t count) {
+void Runner::append(std::vector<double>& seconds, std::size_t count,
+                    std::vector<double>* clock_mhz) {
+    const auto run = [&](std::span<double> samples) {
+        subject_.run(samples, calls_per_sample_);
+        if (clock_mhz == nullptr) return;
+        const auto clocks = subject_.clock_mhz();
+        clock_mhz->insert(clock_mhz->end(), clocks.begin(), clocks.end());
+    };
     const std::size_t before = seconds.size();
     seconds.resize(before + count);
     const auto fresh = std::span(seconds).subspan(before);
@@ -31,10 +38,10 @@ void Runner::append(std::vector<double>& seconds, std::size_t count) {
     if (clear_between_) {
         for (double& sample : fresh) {
             subject_.clear_caches();
-            subject_.run({&sample, 1}, calls_per_sample_);
+            run({&sample, 1});
         }
     } else {
-        subject_.run(fresh, calls_per_sample_);
+        run(fresh);
     }
     sample_s_ = (clock_.now() - start) / static_cast<double>(count);
 

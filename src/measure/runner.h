@@ -16,8 +16,10 @@ class Runner {
     Runner(Subject& subject, Clock& clock, bool clear_between = false);
 
     // Appends `count` samples of one call's time, in s; at least one. Throws Error naming the
-    // subject when a time is negative or not finite.
-    void append(std::vector<double>& seconds, std::size_t count);
+    // subject when a time is negative or not finite. `clock_mhz` gets as many clocks where the
+    // subject has them, and nothing else.
+    void append(std::vector<double>& seconds, std::size_t count,
+                std::vector<double>* clock_mhz = nullptr);
 
     // How many samples take `seconds` of host time, by the pace of the last ones; 0 to 10,000.
     std::size_t fitting(double seconds) const;

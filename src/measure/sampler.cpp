@@ -78,7 +78,7 @@ class Session {
             }
         }
         const std::size_t room = protocol_.max_samples - result_.seconds.size();
-        runner_.append(result_.seconds, std::min(count, room));
+        runner_.append(result_.seconds, std::min(count, room), &result_.clock_mhz);
     }
 
     // Samples that fit into a chunk and into the time left, at least one.

@@ -23,6 +23,7 @@ namespace assay::measure {
 
 struct Sampling {
     std::vector<double> seconds;                // one call, in order
+    std::vector<double> clock_mhz;              // during each; empty where none is stamped
     std::vector<device::Reading> telemetry;     // beside them, t in s since sampling began
     std::vector<std::string> throttle_reasons;  // seen at any reading, each once
     int calls_per_sample = 1;

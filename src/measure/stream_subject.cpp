@@ -10,6 +10,9 @@ namespace {
 // Calls and events queued behind one hold.
 constexpr std::size_t kHeldEntries = 128;
 
+// A stamp takes microseconds: about 2 % of a block, and nothing of a timed span.
+constexpr double kBlockS = 200e-6;
+
 // Lets the stream go at the latest when queueing throws: waiting for a held stream never ends.
 class Hold {
   public:
@@ -39,6 +42,7 @@ StreamSubject::StreamSubject(std::string name, device::Device& device, Enqueue e
       enqueue_(std::move(enqueue)),
       clear_(std::move(clear)),
       launching_(launching),
+      stamps_(dynamic_cast<ops::ClockStamps*>(device.facility(ops::ClockStamps::kName))),
       stream_(device.create_stream()),
       resolution_(measure_resolution()) {}
 
@@ -49,37 +53,95 @@ device::Event& StreamSubject::event(std::size_t index) {
     return *events_[index];
 }
 
-void StreamSubject::run(std::span<double> seconds, int calls_per_sample) {
-    const std::size_t entries_per_sample = static_cast<std::size_t>(calls_per_sample) + 1;
-    const std::size_t group = std::max<std::size_t>(1, kHeldEntries / entries_per_sample);
+// Events: one before each block and one after each sample. Stamps: one before each block and one
+// more after the last block of a group, as the device may wait between groups.
+struct StreamSubject::Layout {
+    std::size_t samples;
+    int calls_per_sample;
+    std::size_t block;  // samples in a block
+    std::size_t group;  // blocks in a group
 
-    // A group has an event before its first sample, besides one after each.
-    const auto first_event = [&](std::size_t sample) { return sample + sample / group; };
-    if (!seconds.empty()) event(first_event(seconds.size() - 1) + 1);
-    for (std::size_t sample = 0; sample < seconds.size(); sample += group) {
-        queue_group(first_event(sample), std::min(group, seconds.size() - sample),
-                    calls_per_sample);
+    std::size_t blocks() const { return (samples + block - 1) / block; }
+    std::size_t groups() const { return (blocks() + group - 1) / group; }
+    std::size_t stamps() const { return blocks() + groups(); }
+    std::size_t samples_of(std::size_t b) const { return std::min(block, samples - b * block); }
+    std::size_t first_event(std::size_t b) const { return b * (block + 1); }
+    std::size_t first_stamp(std::size_t b) const { return b + b / group; }
+};
+
+StreamSubject::Layout StreamSubject::layout_of(std::size_t samples, int calls_per_sample) const {
+    const std::size_t per_sample = static_cast<std::size_t>(calls_per_sample) + 1;
+    const auto fitting = [](std::size_t entries, std::size_t each) {
+        return std::max<std::size_t>(1, entries / each);
+    };
+    if (stamps_ == nullptr) {
+        return {samples, calls_per_sample, fitting(kHeldEntries, per_sample), 1};
+    }
+    const double sample_s = call_s_ * calls_per_sample;
+    const std::size_t most = fitting(kHeldEntries - 3, per_sample);
+    std::size_t block = 1;  // until the length is known
+    if (sample_s > 0) {
+        block = static_cast<std::size_t>(std::clamp(kBlockS / sample_s, 1.0, 1.0 * kHeldEntries));
+    }
+    block = std::min(block, most);
+    // A stamp and an event before each block, and a stamp after the last one.
+    return {samples, calls_per_sample, block, fitting(kHeldEntries - 1, block * per_sample + 2)};
+}
+
+void StreamSubject::run(std::span<double> seconds, int calls_per_sample) {
+    clock_mhz_.clear();
+    if (seconds.empty()) return;
+    const auto layout = layout_of(seconds.size(), calls_per_sample);
+    event(layout.first_event(layout.blocks() - 1) + layout.block);
+    if (stamps_ != nullptr) stamps_->reserve(layout.stamps());
+    for (std::size_t block = 0; block < layout.blocks(); block += layout.group) {
+        queue_group(layout, block);
     }
     stream_->synchronize();
 
     for (std::size_t sample = 0; sample < seconds.size(); ++sample) {
-        const std::size_t start = first_event(sample);
+        const std::size_t start = layout.first_event(sample / layout.block) + sample % layout.block;
         seconds[sample] = events_[start + 1]->seconds_since(*events_[start]) / calls_per_sample;
     }
+    call_s_ = seconds.back();
+    if (stamps_ != nullptr) read_clocks(layout);
 }
 
-void StreamSubject::queue_group(std::size_t first_event, std::size_t samples,
-                                int calls_per_sample) {
+void StreamSubject::queue_group(const Layout& layout, std::size_t first_block) {
     Hold hold(*stream_, launching_);
     std::size_t entries = 0;
-    stream_->record(*events_[first_event]);
-    for (std::size_t sample = 1; sample <= samples; ++sample) {
-        for (int call = 0; call < calls_per_sample; ++call) {
-            enqueue_(*stream_, calls_++);
-            if (++entries == kHeldEntries) hold.release();
-        }
-        stream_->record(*events_[first_event + sample]);
+    // Only a sample of more calls than a group takes comes to the release in here.
+    const auto count = [&] {
         if (++entries == kHeldEntries) hold.release();
+    };
+    const auto stamp = [&](std::size_t index) {
+        if (stamps_ == nullptr) return;
+        stamps_->enqueue(*stream_, index);
+        count();
+    };
+    const std::size_t end = std::min(first_block + layout.group, layout.blocks());
+    for (std::size_t block = first_block; block < end; ++block) {
+        stamp(layout.first_stamp(block));
+        std::size_t next_event = layout.first_event(block);
+        stream_->record(*events_[next_event++]);
+        if (stamps_ != nullptr) count();
+        for (std::size_t sample = 0; sample < layout.samples_of(block); ++sample) {
+            for (int call = 0; call < layout.calls_per_sample; ++call) {
+                enqueue_(*stream_, calls_++);
+                count();
+            }
+            stream_->record(*events_[next_event++]);
+            count();
+        }
+    }
+    stamp(layout.first_stamp(end - 1) + 1);
+}
+
+void StreamSubject::read_clocks(const Layout& layout) {
+    const auto between = stamps_->clock_mhz(layout.stamps());
+    clock_mhz_.reserve(layout.samples);
+    for (std::size_t sample = 0; sample < layout.samples; ++sample) {
+        clock_mhz_.push_back(between.at(layout.first_stamp(sample / layout.block)));
     }
 }
 

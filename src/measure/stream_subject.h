@@ -5,6 +5,10 @@
 // launching isn't timed; one group is queued while the one before it runs. A group is small enough
 // for a device's queue of launches (1,024 on CUDA, and a call may be several): a queue that is full
 // and held would never move.
+//
+// Where the device stamps clocks (ops/clock_stamps.h), samples come in blocks of about 200 us, with
+// a stamp before and after each; every sample of a block has the block's clock. A block starts with
+// an event of its own, so that no timed span holds a stamp.
 #pragma once
 
 #include <functional>
@@ -14,6 +18,7 @@
 
 #include "device/device.h"
 #include "measure/subject.h"
+#include "ops/clock_stamps.h"
 
 namespace assay::measure {
 
@@ -36,13 +41,18 @@ class StreamSubject final : public Subject {
 
     std::string name() const override { return name_; }
     void run(std::span<double> seconds, int calls_per_sample) override;
+    std::span<const double> clock_mhz() const override { return clock_mhz_; }
     void clear_caches() override;
     // The shortest time seen between two events with nothing between them, so a whole number of
     // ticks that also holds what recording an event costs. 0 when the timer never moved.
     double resolution() const override { return resolution_; }
 
   private:
-    void queue_group(std::size_t first_event, std::size_t samples, int calls_per_sample);
+    struct Layout;  // of samples in blocks and groups
+
+    Layout layout_of(std::size_t samples, int calls_per_sample) const;
+    void queue_group(const Layout& layout, std::size_t first_block);
+    void read_clocks(const Layout& layout);
     device::Event& event(std::size_t index);
     double measure_resolution();
 
@@ -51,9 +61,12 @@ class StreamSubject final : public Subject {
     Enqueue enqueue_;
     std::function<void()> clear_;
     Launching launching_;
+    ops::ClockStamps* stamps_;  // null where the device has none
     std::unique_ptr<device::Stream> stream_;
     std::vector<std::unique_ptr<device::Event>> events_;
+    std::vector<double> clock_mhz_;  // of the samples of the last run
     std::size_t calls_ = 0;
+    double call_s_ = 0;  // by the last run; 0 before any
     double resolution_ = 0;
 };
 

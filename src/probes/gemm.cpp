@@ -1,6 +1,9 @@
 #include "probes/gemm.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/range.h"
@@ -31,6 +34,28 @@ auto parse_list(const Options& options, const char* option, Parse parse) {
         values.push_back(parse(word));
     }
     return values;
+}
+
+// Each case so far with each of `values`, as `set` puts it in.
+template <class Value, class Set>
+void cross(std::vector<MatmulCase>& cases, const std::vector<Value>& values, Set set) {
+    std::vector<MatmulCase> crossed;
+    for (const auto& one : cases) {
+        for (const auto& value : values) set(crossed.emplace_back(one), value);
+    }
+    cases = std::move(crossed);
+}
+
+std::pair<float, float> parse_scales(const std::string& text) {
+    const auto words = parse_words(text, "--scales");
+    if (words.size() != 2) {
+        throw UsageError(fmt::format("--scales \"{}\" isn't two numbers", text),
+                         "write the scales of A and B as 0.5,2");
+    }
+    const auto number = [](const std::string& word) {
+        return static_cast<float>(parse_number(word, "--scales"));
+    };
+    return {number(words[0]), number(words[1])};
 }
 
 void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& result) {
@@ -88,9 +113,14 @@ std::vector<OptionSpec> GemmProbe::options() const {
         {"tokens", "2048", "N", "M of the model sets"},
         {"tp", "1", "N", "tensor parallel: split the true layers of a model set over N devices"},
         {"dtype", "fp32", "TYPE,...", "operand types: fp32, bf16, int8, ..."},
+        {"dtype-b", "", "TYPE", "operand type of B; default A's"},
         {"accumulate", "", "TYPE", "accumulator; default fp32, int32 for int8"},
+        {"accumulation", "exact", "exact,fast",
+         "fp8: promote partial sums, or leave them in the matrix unit's narrower accumulator"},
+        {"scales", "1,1", "A,B", "factors of the whole operands"},
         {"output-type", "", "TYPE", "type of C; default the operands', int32 for int8"},
-        {"layout", "nn", "nn,nt,tn,tt", "t: that operand lies transposed in memory"},
+        {"layout", "", "nn,nt,tn,tt",
+         "t: that operand lies transposed in memory; default nn, nt for fp8"},
         {"epilogue", "none", "none,bias,gelu,bias+gelu", "what is fused behind the product"},
         {"batch", "1", "N,...", "independent products in one call"},
         {"inputs", "normal", "DIST,...", "normal, uniform, zeros, ones, ints"},
@@ -109,7 +139,12 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     const auto shapes =
         work::parse_shapes(options.at("shapes"), parse_integer(options.at("tokens"), "--tokens"),
                            parse_integer(options.at("tp"), "--tp"));
-    const auto layouts = parse_list(options, "layout", work::parse_layout);
+    const auto types = work::parse_types(options.at("dtype"));
+    const auto layouts = options.at("layout").empty()
+                             ? std::vector<work::Layout>{}
+                             : parse_list(options, "layout", work::parse_layout);
+    const auto accumulations = parse_list(options, "accumulation", work::parse_accumulation);
+    const auto [scale_a, scale_b] = parse_scales(options.at("scales"));
     const auto epilogues = parse_list(options, "epilogue", work::parse_epilogue);
     const auto inputs = parse_list(options, "inputs", work::parse_distribution);
     const auto batches = parse_list(
@@ -123,40 +158,48 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     const auto swept = sweep.empty() ? Sweep{} : parse_sweep(sweep);
     if (!methods.empty()) parse_methods(methods);
 
+    std::vector<MatmulCase> matmuls(1);
+    auto& fixed = matmuls.front();
+    fixed.cache = cache;
+    fixed.problem.scale_a = scale_a;
+    fixed.problem.scale_b = scale_b;
+    cross(matmuls, types, [&](MatmulCase& matmul, work::Type type) {
+        auto& p = matmul.problem;
+        p.operand = type;
+        if (!options.at("dtype-b").empty()) p.operand_b = work::parse_type(options.at("dtype-b"));
+        if (p.operand_b == type) p.operand_b.reset();
+        p.accumulate = type_or(options, "accumulate", work::default_accumulate(type));
+        p.output = type_or(options, "output-type", work::default_output(type));
+        p.layout = work::default_layout(type);
+    });
+    cross(matmuls, accumulations, [](MatmulCase& matmul, work::Accumulation accumulation) {
+        matmul.problem.accumulation = accumulation;
+    });
+    if (!layouts.empty()) {
+        cross(matmuls, layouts,
+              [](MatmulCase& matmul, work::Layout layout) { matmul.problem.layout = layout; });
+    }
+    cross(matmuls, epilogues,
+          [](MatmulCase& matmul, work::Epilogue epilogue) { matmul.problem.epilogue = epilogue; });
+    cross(matmuls, batches,
+          [](MatmulCase& matmul, std::int64_t batch) { matmul.problem.batch = batch; });
+    cross(matmuls, inputs,
+          [](MatmulCase& matmul, work::Distribution drawn) { matmul.inputs = drawn; });
+    cross(matmuls, shapes, [](MatmulCase& matmul, const work::Shape& shape) {
+        matmul.problem.m = shape.m;
+        matmul.problem.n = shape.n;
+        matmul.problem.k = shape.k;
+        matmul.layer = shape.layer;
+    });
+
     std::vector<record::Case> cases;
-    for (const auto type : work::parse_types(options.at("dtype"))) {
-        for (const auto layout : layouts) {
-            for (const auto epilogue : epilogues) {
-                for (const auto batch : batches) {
-                    for (const auto distribution : inputs) {
-                        for (const auto& shape : shapes) {
-                            MatmulCase matmul;
-                            matmul.problem = {
-                                shape.m,
-                                shape.n,
-                                shape.k,
-                                batch,
-                                type,
-                                type_or(options, "accumulate", work::default_accumulate(type)),
-                                type_or(options, "output-type", work::default_output(type)),
-                                layout,
-                                epilogue};
-                            work::validate(matmul.problem);
-                            if (!sweep.empty()) {
-                                work::validate(swept.at(matmul.problem, swept.sizes.back()));
-                            }
-                            matmul.inputs = distribution;
-                            matmul.cache = cache;
-                            matmul.layer = shape.layer;
-                            auto what = to_case(matmul);
-                            if (!sweep.empty()) what.set("sweep", sweep);
-                            if (!methods.empty()) what.set("as", methods);
-                            cases.push_back(std::move(what));
-                        }
-                    }
-                }
-            }
-        }
+    for (const auto& matmul : matmuls) {
+        work::validate(matmul.problem);
+        if (!sweep.empty()) work::validate(swept.at(matmul.problem, swept.sizes.back()));
+        auto what = to_case(matmul);
+        if (!sweep.empty()) what.set("sweep", sweep);
+        if (!methods.empty()) what.set("as", methods);
+        cases.push_back(std::move(what));
     }
     return cases;
 }

@@ -31,6 +31,25 @@ double gelu_tanh(double x) {
     return 0.5 * x * (1.0 + std::tanh(kSqrt2OverPi * (x + 0.044715 * x * x * x)));
 }
 
+// What matrix units add at a time, at the least, and fp8's (matmul_check.h).
+constexpr double kAddedAtATime = 8, kFp8AddedAtATime = 32;
+constexpr double kFp8Cut = 0x1p-13;
+constexpr double kFp8Promoted = 128;
+
+// May the sum of K products differ by, `norm` being theirs.
+double rounding(const work::Matmul& p, double norm, double sum) {
+    const double k = static_cast<double>(p.k);
+    const double unit = work::unit_roundoff(p.accumulate);
+    double error = 4 * std::sqrt(k) * unit * (norm + sum);
+    const bool vector_units = p.operand == work::Type::fp32 || p.operand == work::Type::fp64;
+    if (!vector_units) error += k / kAddedAtATime * unit * sum;
+    if (!work::is_fp8(p.operand) && !work::is_fp8(work::type_b(p))) return error;
+    if (p.accumulation == work::Accumulation::fast) {
+        return error + (4 * std::sqrt(k) + k / kFp8AddedAtATime) * kFp8Cut * (norm + sum);
+    }
+    return error + 4 * std::sqrt(std::min(k, kFp8Promoted)) * kFp8Cut * norm;
+}
+
 }  // namespace
 
 ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed, std::int64_t item,
@@ -45,12 +64,15 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
     for (std::int64_t x = 0; x < p.k; ++x) {
         const double left = work::fill_value(
             a, p.operand, a_base + position(row, x, p.m, p.k, work::a_transposed(p.layout)));
-        const double right = work::fill_value(
-            b, p.operand, b_base + position(x, column, p.k, p.n, work::b_transposed(p.layout)));
+        const double right =
+            work::fill_value(b, work::type_b(p),
+                             b_base + position(x, column, p.k, p.n, work::b_transposed(p.layout)));
         const double product = left * right;
         sum += product;
         squares += product * product;
     }
+    const double scale = static_cast<double>(p.scale_a) * static_cast<double>(p.scale_b);
+    sum *= scale;
     if (work::has_bias(p.epilogue)) {
         sum += work::fill_value({matmul.inputs, seed, kStreamBias}, p.output,
                                 static_cast<std::uint64_t>(column));
@@ -58,10 +80,8 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
     ReferenceElement reference{work::has_gelu(p.epilogue) ? gelu_tanh(sum) : sum, 0};
     if (work::is_integer(p.output)) return reference;
 
-    const double accumulate = work::unit_roundoff(p.accumulate);
     const double output = work::unit_roundoff(p.output);
-    reference.tolerance =
-        4 * std::sqrt(static_cast<double>(p.k)) * accumulate * (std::sqrt(squares) + std::abs(sum));
+    reference.tolerance = rounding(p, scale * std::sqrt(squares), std::abs(sum));
     if (work::has_gelu(p.epilogue)) {
         reference.tolerance *= 1.13;
         const double slack = work::size_of(p.output) < 4 ? 0x1p-10 : 0x1p-20;
@@ -71,36 +91,10 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
     return reference;
 }
 
-record::Check check_matmul(device::Device& device, const MatmulCase& matmul,
-                           const ops::MatmulOperands& operands, std::uint64_t seed, int samples) {
-    const auto& p = matmul.problem;
-    const std::size_t width = work::size_of(p.output);
+MatmulChecker::MatmulChecker(const MatmulCase& matmul, std::uint64_t seed, int samples)
+    : problem_(matmul.problem) {
+    const auto& p = problem_;
     const auto elements = static_cast<std::uint64_t>(p.batch * p.m * p.n);
-    double worst = 0;  // error over tolerance
-    int looked_at = 0;
-
-    const auto look = [&](std::uint64_t index) -> std::string {
-        const auto at = static_cast<std::int64_t>(index);
-        const std::int64_t item = at / (p.m * p.n);
-        const std::int64_t row = at / p.n % p.m;
-        const std::int64_t column = at % p.n;
-        std::byte raw[8];
-        device.copy_out(raw, static_cast<const std::byte*>(operands.c) + index * width, width);
-        const double got = work::load(p.output, raw, 0);
-        const auto expected = reference_element(matmul, seed, item, row, column);
-        const bool exact = got == stored(p.output, expected.value);
-        const double error = exact ? 0 : std::abs(got - expected.value);
-        ++looked_at;
-        // Written so that a NaN fails.
-        if (!(error <= expected.tolerance)) {
-            return fmt::format(
-                "element ({}, {}) of product {} is {:.9g}, expected {:.9g} +- {:.2g}", row, column,
-                item, got, expected.value, expected.tolerance);
-        }
-        if (expected.tolerance > 0) worst = std::max(worst, error / expected.tolerance);
-        return {};
-    };
-
     // The corners catch a wrong edge; a stride prime to most dimensions spreads over rows and
     // tiles.
     const auto last_row = static_cast<std::uint64_t>((p.m - 1) * p.n);
@@ -115,12 +109,57 @@ record::Check check_matmul(device::Device& device, const MatmulCase& matmul,
             elements - 1, static_cast<std::uint64_t>(fraction * static_cast<double>(elements))));
     }
     for (const std::uint64_t index : indices) {
-        if (auto wrong = look(index); !wrong.empty()) return {"answer", false, wrong};
+        const auto at = static_cast<std::int64_t>(index);
+        elements_.push_back(
+            {index, reference_element(matmul, seed, at / (p.m * p.n), at / p.n % p.m, at % p.n)});
+    }
+}
+
+void MatmulChecker::poison(device::Device& device, const ops::MatmulOperands& operands) const {
+    const std::size_t width = work::size_of(problem_.output);
+    std::byte raw[8];
+    std::ranges::fill(raw, kPoison);
+    for (const auto& element : elements_) {
+        device.copy_in(static_cast<std::byte*>(operands.c) + element.index * width, raw, width);
+    }
+}
+
+// "" when `got` is right.
+std::string MatmulChecker::fault_of(const Element& element, double got) const {
+    const auto& [value, tolerance] = element.expected;
+    if (got == stored(problem_.output, value)) return {};
+    // Written so that a NaN fails.
+    if (std::abs(got - value) <= tolerance) return {};
+    const auto at = static_cast<std::int64_t>(element.index);
+    const auto& p = problem_;
+    return fmt::format("element ({}, {}) of product {} is {:.9g}, expected {:.9g} +- {:.2g}",
+                       at / p.n % p.m, at % p.n, at / (p.m * p.n), got, value, tolerance);
+}
+
+record::Check MatmulChecker::check(device::Device& device,
+                                   const ops::MatmulOperands& operands) const {
+    const std::size_t width = work::size_of(problem_.output);
+    double worst = 0;  // error over tolerance
+    for (const auto& element : elements_) {
+        std::byte raw[8];
+        device.copy_out(raw, static_cast<const std::byte*>(operands.c) + element.index * width,
+                        width);
+        const double got = work::load(problem_.output, raw, 0);
+        if (auto fault = fault_of(element, got); !fault.empty()) return {"answer", false, fault};
+        const auto& [value, tolerance] = element.expected;
+        if (tolerance > 0 && got != stored(problem_.output, value)) {
+            worst = std::max(worst, std::abs(got - value) / tolerance);
+        }
     }
     return {
         "answer", true,
         fmt::format("{} elements within tolerance of double precision, the worst at {:.2g} of it",
-                    looked_at, worst)};
+                    elements_.size(), worst)};
+}
+
+record::Check check_matmul(device::Device& device, const MatmulCase& matmul,
+                           const ops::MatmulOperands& operands, std::uint64_t seed, int samples) {
+    return MatmulChecker(matmul, seed, samples).check(device, operands);
 }
 
 }  // namespace assay::probes

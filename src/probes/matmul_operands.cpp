@@ -24,7 +24,7 @@ SetBytes bytes_of(const work::Matmul& p) {
     const auto bias_elements =
         work::has_bias(p.epilogue) ? static_cast<std::uint64_t>(p.n) : std::uint64_t{0};
     return {aligned(work::a_elements(p) * work::size_of(p.operand)),
-            aligned(work::b_elements(p) * work::size_of(p.operand)),
+            aligned(work::b_elements(p) * work::size_of(work::type_b(p))),
             aligned(work::c_elements(p) * work::size_of(p.output)),
             aligned(bias_elements * work::size_of(p.output))};
 }
@@ -81,14 +81,13 @@ void RotatingOperands::fill() {
                        buffer.data());
     };
     fill_all(*a_, bytes.a, p.operand, kStreamA);
-    fill_all(*b_, bytes.b, p.operand, kStreamB);
+    fill_all(*b_, bytes.b, work::type_b(p), kStreamB);
     if (bias_) fill_all(*bias_, bytes.bias, p.output, kStreamBias);
     stream->synchronize();
 
-    // The set that is checked starts with what no product gives: 0x7f7f... is 3.4e38 in fp32 and
-    // bf16, 127 in int8, so that a kernel that writes nothing is found.
-    const std::vector<unsigned char> poison(
-        std::min<std::uint64_t>(bytes.c, std::uint64_t{1} << 20), 0x7f);
+    // The set that is checked.
+    const std::vector<std::byte> poison(std::min<std::uint64_t>(bytes.c, std::uint64_t{1} << 20),
+                                        kPoison);
     for (std::uint64_t done = 0; done < bytes.c; done += poison.size()) {
         device_.copy_in(static_cast<std::byte*>(c_->data()) + done, poison.data(),
                         std::min<std::uint64_t>(poison.size(), bytes.c - done));

@@ -1,6 +1,7 @@
 // The operands of a product on a device: as many sets as a cold run must rotate over.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,10 @@ namespace assay::probes {
 
 // Streams of the random filler, one an operand.
 inline constexpr std::uint32_t kStreamA = 0, kStreamB = 1, kStreamBias = 2;
+
+// What every byte of C is before the first product, as no product gives it: 0x7f7f... is 3.4e38 in
+// fp32 and bf16, 127 in int8. So a kernel that writes nothing is found.
+inline constexpr std::byte kPoison{0x7f};
 
 class RotatingOperands {
   public:

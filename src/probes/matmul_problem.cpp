@@ -2,7 +2,10 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
+#include "base/units.h"
 
 namespace assay::probes {
 
@@ -29,7 +32,11 @@ record::Case to_case(const MatmulCase& matmul) {
     what.set("accumulate", text(work::name(p.accumulate)),
              work::name(work::default_accumulate(p.operand)));
     what.set("output", text(work::name(p.output)), work::name(work::default_output(p.operand)));
-    what.set("layout", text(work::name(p.layout)), "nn");
+    what.set("dtype_b", text(work::name(work::type_b(p))), work::name(p.operand));
+    what.set("accumulation", text(work::name(p.accumulation)), "exact");
+    what.set("scale_a", fmt::format("{}", p.scale_a), "1");
+    what.set("scale_b", fmt::format("{}", p.scale_b), "1");
+    what.set("layout", text(work::name(p.layout)), work::name(work::default_layout(p.operand)));
     what.set("epilogue", text(work::name(p.epilogue)), "none");
     what.set("batch", std::to_string(p.batch), "1");
     what.set("inputs", text(work::name(matmul.inputs)), "normal");
@@ -48,6 +55,10 @@ MatmulCase matmul_from_case(const record::Case& what) {
     p.operand = work::parse_type(what.at("dtype"));
     p.accumulate = work::parse_type(what.at("accumulate"));
     p.output = work::parse_type(what.at("output"));
+    if (what.at("dtype_b") != what.at("dtype")) p.operand_b = work::parse_type(what.at("dtype_b"));
+    p.accumulation = work::parse_accumulation(what.at("accumulation"));
+    p.scale_a = static_cast<float>(parse_number(what.at("scale_a"), "scale_a"));
+    p.scale_b = static_cast<float>(parse_number(what.at("scale_b"), "scale_b"));
     p.layout = work::parse_layout(what.at("layout"));
     p.epilogue = work::parse_epilogue(what.at("epilogue"));
     p.batch = what.integer("batch");

@@ -109,7 +109,16 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     if (sampling.settled) conditions.settle_s = sampling.settle_s;
     conditions.footprint_bytes = footprint_bytes;
     conditions.operand_sets = operand_sets;
+    conditions.compute_units = bench.device.facts().compute_units;
     add_telemetry(sampling, bench.protocol, launch, conditions);
+    if (!sampling.clock_mhz.empty()) {
+        // Telemetry may lag by more than a burst lasts.
+        if (const auto middle = median_of(sampling.clock_mhz)) {
+            conditions.clock_mhz = middle;
+            conditions.clock_source = "stamps: cycles over time beside each sample";
+        }
+        launch.samples["clock_mhz"] = {"MHz", sampling.clock_mhz};
+    }
     result.launches.push_back(std::move(launch));
 }
 

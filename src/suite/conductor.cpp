@@ -30,6 +30,7 @@ double sampling_seconds(const record::Result& result) {
             continue;
         }
         for (const auto& [name, samples] : launch.samples) {
+            if (samples.unit != "s") continue;
             for (const double value : samples.values) seconds += value;
         }
     }

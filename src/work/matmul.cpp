@@ -1,6 +1,7 @@
 #include "work/matmul.h"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -135,7 +136,7 @@ Type default_output(Type operand) {
 }
 
 Layout default_layout(Type operand) {
-    return size_of(operand) == 1 && !is_integer(operand) ? Layout::nt : Layout::nn;
+    return is_fp8(operand) ? Layout::nt : Layout::nn;
 }
 
 void validate(const Matmul& problem) {
@@ -147,6 +148,22 @@ void validate(const Matmul& problem) {
         throw UsageError(fmt::format("{} of {}x{}x{} is {}: must be 1 to {}", dimension, problem.m,
                                      problem.n, problem.k, value, kLargest),
                          "give M, N, K and the batch as whole numbers in that range");
+    }
+    const bool fp8 = is_fp8(problem.operand) && is_fp8(type_b(problem));
+    if (problem.accumulation == Accumulation::fast && !fp8) {
+        throw UsageError(fmt::format("fast accumulation of {} x {}: only fp8 has it",
+                                     name(problem.operand), name(type_b(problem))),
+                         "leave out --accumulation, or choose an fp8 type");
+    }
+    for (const float scale : {problem.scale_a, problem.scale_b}) {
+        if (!(std::isfinite(scale) && scale > 0)) {
+            throw UsageError(fmt::format("a scale of {} isn't a positive number", scale),
+                             "write the scales of A and B as 0.5,2");
+        }
+        if (scale != 1 && (is_integer(problem.operand) || is_integer(type_b(problem)))) {
+            throw UsageError(fmt::format("a scale of {} for integers", scale),
+                             "only floating-point operands have scales");
+        }
     }
     // In floating point, as the exact counts below would overflow.
     const auto of = [&](std::int64_t rows, std::int64_t columns, Type type) {

@@ -70,7 +70,9 @@ Type default_output(Type operand);
 Layout default_layout(Type operand);
 
 // Throws UsageError naming the dimension when M, N, K or batch is outside 1 .. 2^31 - 1, and when
-// the operands take over 2^62 bytes: what passes can be counted in 64 bits.
+// the operands take over 2^62 bytes: what passes can be counted in 64 bits. So does fast
+// accumulation of other types than fp8, and a scale that isn't positive and finite, or scales
+// integers.
 void validate(const Matmul& problem);
 
 }  // namespace assay::work

@@ -65,6 +65,10 @@ bool is_integer(Type type) {
     return row(type).integer;
 }
 
+bool is_fp8(Type type) {
+    return size_of(type) == 1 && !is_integer(type);
+}
+
 double unit_roundoff(Type type) {
     if (is_integer(type)) return 0;
     return 1.0 / static_cast<double>(std::uint64_t{1} << row(type).precision);

@@ -31,6 +31,7 @@ std::vector<Type> all_types();
 std::size_t size_of(Type type);
 
 bool is_integer(Type type);
+bool is_fp8(Type type);
 
 // Unit roundoff: half the distance from 1 to the next larger number. 0 for integers.
 double unit_roundoff(Type type);

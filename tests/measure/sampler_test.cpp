@@ -88,6 +88,21 @@ TEST_F(SamplerTest, AutocorrelatedNoiseAtTheLimitIsNotTrustworthy) {
     EXPECT_FALSE(stats::estimate_median(sampling.seconds).trustworthy);
 }
 
+TEST_F(SamplerTest, EverySampleHasItsClockWhereTheSubjectStampsThem) {
+    for (const auto& protocol : {back_to_back(), boost(), article()}) {
+        double mhz = 0;  // of the call that runs: its time tells which clock is its own
+        ScriptedSubject subject(clock, [&](std::size_t, double) { return 1 / mhz; });
+        subject.clock_script = [&](double time) { return mhz = 1000 + 50 * std::sin(time); };
+        const auto sampling = sample(subject, protocol);
+        ASSERT_EQ(sampling.clock_mhz.size(), sampling.seconds.size()) << protocol.name;
+        for (std::size_t i = 0; i < sampling.seconds.size(); ++i) {
+            EXPECT_NEAR(sampling.clock_mhz[i] * sampling.seconds[i], 1, 1e-6) << protocol.name;
+        }
+    }
+    ScriptedSubject without(clock, constant(1e-3));
+    EXPECT_TRUE(sample(without, boost()).clock_mhz.empty());
+}
+
 TEST_F(SamplerTest, ADriftIsLeftInTheSamplesForSteadinessToFind) {
     Protocol protocol = back_to_back();
     protocol.target_half_width = 0;

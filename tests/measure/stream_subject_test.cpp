@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace assay::measure {
 namespace {
 
 // What reached the device's stream, in order: 'e' event, 'h' hold, 'r' release, 's' synchronize,
-// 'c' call, 'x' clear. Time moves only with calls, and by `event_s` with each event.
+// 'c' call, 't' stamp, 'x' clear. Time moves only with calls, and by `event_s` with each event.
 struct Timeline {
     std::string log;
     double now = 1;
@@ -63,6 +64,33 @@ class TimelineStream final : public device::Stream {
     Timeline& timeline_;
 };
 
+// The clock between stamps i and i + 1 of a run is 1000 + i MHz.
+class TimelineStamps final : public ops::ClockStamps {
+  public:
+    explicit TimelineStamps(Timeline& timeline) : timeline_(timeline) {}
+    void reserve(std::size_t count) override {
+        EXPECT_FALSE(timeline_.held);
+        next_ = 0;
+        reserved_ = count;
+    }
+    void enqueue(device::Stream&, std::size_t index) override {
+        EXPECT_EQ(index, next_++);
+        EXPECT_LT(index, reserved_);
+        timeline_.log += 't';
+        timeline_.now += 5e-6;
+    }
+    std::vector<double> clock_mhz(std::size_t count) override {
+        EXPECT_EQ(count, next_);
+        std::vector<double> clocks(count - 1);
+        std::iota(clocks.begin(), clocks.end(), 1000);
+        return clocks;
+    }
+
+  private:
+    Timeline& timeline_;
+    std::size_t next_ = 0, reserved_ = 0;
+};
+
 class TimelineDevice final : public device::Device {
   public:
     explicit TimelineDevice(Timeline& timeline) : timeline_(timeline) {}
@@ -79,9 +107,10 @@ class TimelineDevice final : public device::Device {
     device::Telemetry& telemetry() override { throw std::logic_error("not used"); }
     void copy_in(void*, const void*, std::size_t) override {}
     void copy_out(void*, const void*, std::size_t) override {}
-    device::Facility* facility(std::string_view) override { return nullptr; }
+    device::Facility* facility(std::string_view) override { return stamps; }
 
     std::size_t events = 0;
+    device::Facility* stamps = nullptr;
 
   private:
     Timeline& timeline_;
@@ -189,6 +218,76 @@ TEST_F(StreamSubjectTest, AFailingCallLeavesNoStreamHeld) {
     std::array<double, 4> seconds{};
     EXPECT_THROW(subject.run(seconds, 1), std::runtime_error);
     EXPECT_FALSE(timeline.held);
+}
+
+class StampedSubjectTest : public StreamSubjectTest {
+  public:
+    StampedSubjectTest() { device.stamps = &stamps; }
+
+    // A run of `samples`, after one that tells how long a call takes.
+    std::vector<double> run(StreamSubject& subject, std::size_t samples, int calls_per_sample = 1) {
+        std::vector<double> seconds(1);
+        subject.run(seconds, calls_per_sample);
+        timeline.log.clear();
+        seconds.resize(samples);
+        subject.run(seconds, calls_per_sample);
+        return seconds;
+    }
+
+    TimelineStamps stamps{timeline};
+};
+
+TEST_F(StampedSubjectTest, WithoutTheFacilityThereAreNoClocks) {
+    device.stamps = nullptr;
+    StreamSubject subject("s", device, [&](device::Stream&, std::size_t) { timeline.call(1e-3); });
+    run(subject, 4);
+    EXPECT_TRUE(subject.clock_mhz().empty());
+}
+
+TEST_F(StampedSubjectTest, ALongCallHasStampsBeforeAndAfterItOutsideItsTime) {
+    StreamSubject subject("s", device, [&](device::Stream&, std::size_t) { timeline.call(1e-3); });
+    const auto seconds = run(subject, 3);
+    EXPECT_EQ(timeline.log, "htecetecetecetrs");
+    for (const double sample : seconds) EXPECT_NEAR(sample, 1e-3, 1e-12);
+    const auto clocks = subject.clock_mhz();
+    EXPECT_EQ(std::vector(clocks.begin(), clocks.end()), (std::vector<double>{1000, 1001, 1002}));
+}
+
+TEST_F(StampedSubjectTest, ShortCallsShareTheStampsOfTwoHundredMicroseconds) {
+    StreamSubject subject("s", device, [&](device::Stream&, std::size_t) { timeline.call(70e-6); });
+    const auto seconds = run(subject, 5);
+    EXPECT_EQ(timeline.log, "htececetececetecetrs");
+    for (const double sample : seconds) EXPECT_NEAR(sample, 70e-6, 1e-12);
+    const auto clocks = subject.clock_mhz();
+    EXPECT_EQ(std::vector(clocks.begin(), clocks.end()),
+              (std::vector<double>{1000, 1000, 1001, 1001, 1002}));
+}
+
+TEST_F(StampedSubjectTest, ClocksLandOnTheSamplesOfTheirBlocksInEveryGroup) {
+    for (const double call_s : {1e-6, 30e-6, 70e-6, 1e-3}) {
+        for (const int calls : {1, 3, 200}) {
+            double block_clock = 0;
+            std::vector<double> expected;  // by what stood in the queue, not by the layout
+            StreamSubject subject("s", device,
+                                  [&](device::Stream&, std::size_t) { timeline.call(call_s); });
+            const auto seconds = run(subject, 333, calls);
+            double stamp = 999;
+            int called = 0;
+            for (const char entry : timeline.log) {
+                if (entry == 't') block_clock = ++stamp;
+                if (entry == 'c' && ++called % calls == 0) expected.push_back(block_clock);
+            }
+            const auto clocks = subject.clock_mhz();
+            EXPECT_EQ(std::vector(clocks.begin(), clocks.end()), expected)
+                << call_s << " " << calls;
+            for (const double sample : seconds) EXPECT_NEAR(sample, call_s, 1e-12);
+            EXPECT_EQ(timeline.log[timeline.log.find_last_not_of("rs")], 't');
+            for (std::size_t at = 0; (at = timeline.log.find('h', at)) != std::string::npos; ++at) {
+                EXPECT_LE(timeline.log.find('r', at) - at - 1, 128u) << call_s << " " << calls;
+                EXPECT_EQ(timeline.log[at + 1], 't') << "a group has a stamp of its own";
+            }
+        }
+    }
 }
 
 TEST_F(StreamSubjectTest, ClearsOnlyWhereThereIsSomethingToClearWith) {

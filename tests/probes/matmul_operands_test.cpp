@@ -146,5 +146,19 @@ TEST(RotatingSubject, CallsOneSetAfterTheOther) {
     EXPECT_EQ(cleared, 1);
 }
 
+TEST(RotatingOperands, FillsBWithItsOwnType) {
+    device::FakeDevice device;
+    auto matmul = square(CacheState::hot);
+    matmul.problem.operand = work::Type::fp8_e4m3fn;
+    matmul.problem.operand_b = work::Type::fp16;
+    matmul.problem.output = work::Type::bf16;
+    const RotatingOperands operands(device, matmul, kSeed);
+    EXPECT_EQ(operands.footprint_bytes(), 128U * 128 * (1 + 2 + 2));
+    for (const std::uint64_t i : {0U, 777U, 128U * 128U - 1U}) {
+        EXPECT_EQ(work::load(work::Type::fp16, operands.set(0).b, i),
+                  work::fill_value({matmul.inputs, kSeed, kStreamB}, work::Type::fp16, i));
+    }
+}
+
 }  // namespace
 }  // namespace assay::probes

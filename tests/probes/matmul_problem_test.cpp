@@ -23,7 +23,10 @@ MatmulCase unusual() {
                       .accumulate = work::Type::bf16,
                       .output = work::Type::fp32,
                       .layout = work::Layout::tn,
-                      .epilogue = work::Epilogue::bias_gelu};
+                      .epilogue = work::Epilogue::bias_gelu,
+                      .operand_b = work::Type::fp8_e5m2,
+                      .scale_a = 0.1F,
+                      .scale_b = 3e10F};
     matmul.inputs = work::Distribution::ints;
     matmul.cache = CacheState::hot;
     matmul.layer = "attention out";
@@ -33,7 +36,8 @@ MatmulCase unusual() {
 TEST(MatmulProblem, LeavesDefaultsOutOfTheText) {
     EXPECT_EQ(to_case(plain()).text(), "m=3 n=5 k=7 dtype=fp32");
     EXPECT_EQ(to_case(unusual()).text(),
-              "m=2147483647 n=1 k=2 dtype=bf16 accumulate=bf16 output=fp32 layout=tn "
+              "m=2147483647 n=1 k=2 dtype=bf16 accumulate=bf16 output=fp32 "
+              "dtype_b=fp8_e5m2 scale_a=0.1 scale_b=30000000000 layout=tn "
               "epilogue=bias+gelu batch=9 inputs=ints cache=hot");
 }
 
@@ -46,6 +50,18 @@ TEST(MatmulProblem, TakesTheTypesOwnAccumulatorAndOutputAsDefaults) {
     matmul.problem.accumulate = work::Type::fp32;
     matmul.problem.output = work::Type::bf16;
     EXPECT_EQ(to_case(matmul).text(), "m=3 n=5 k=7 dtype=bf16");
+}
+
+TEST(MatmulProblem, TakesTheTypesOwnLayoutAsDefault) {
+    auto matmul = plain();
+    matmul.problem.operand = work::Type::fp8_e4m3fn;
+    matmul.problem.output = work::Type::bf16;
+    EXPECT_EQ(to_case(matmul).text(), "m=3 n=5 k=7 dtype=fp8_e4m3fn layout=nn");
+    matmul.problem.layout = work::Layout::nt;
+    EXPECT_EQ(to_case(matmul).text(), "m=3 n=5 k=7 dtype=fp8_e4m3fn");
+    matmul.problem.accumulation = work::Accumulation::fast;
+    EXPECT_EQ(to_case(matmul).text(), "m=3 n=5 k=7 dtype=fp8_e4m3fn accumulation=fast");
+    EXPECT_EQ(matmul_from_case(to_case(matmul)).problem, matmul.problem);
 }
 
 TEST(MatmulProblem, ALayersNameChangesNoIdentity) {

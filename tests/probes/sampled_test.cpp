@@ -113,6 +113,40 @@ TEST(Sampled, WhatIdlesOrClearsBetweenCallsHasNoEnergyOfACall) {
     }
 }
 
+TEST(Sampled, StampedClocksStandBesideTheSamplesAndPassBeforeTelemetry) {
+    FakeBench bench;
+    bench.bench.protocol = measure::sustained();
+    bench.fake.script.clock_mhz = [](double) { return 1770; };
+    bench.fake.script.reading = [](double) {
+        device::Reading now;
+        now.clock_mhz = 1980;
+        return now;
+    };
+    const auto result = sample(bench);
+    const auto& samples = result.launches.at(0).samples;
+    ASSERT_EQ(samples.at("clock_mhz").values.size(), samples.at("time").values.size());
+    EXPECT_EQ(samples.at("clock_mhz").unit, "MHz");
+    for (const double mhz : samples.at("clock_mhz").values) EXPECT_EQ(mhz, 1770);
+    for (const double seconds : samples.at("time").values) EXPECT_NEAR(seconds, 1e-3, 1e-9);
+    EXPECT_EQ(result.conditions.clock_mhz, 1770);
+    EXPECT_EQ(result.conditions.clock_source, "stamps: cycles over time beside each sample");
+    EXPECT_EQ(result.launches[0].telemetry.at("clock_mhz").at(0), 1980);
+    EXPECT_EQ(result.conditions.compute_units, 4);
+}
+
+TEST(Sampled, StampsThatTellNothingLeaveTheTelemetrysClock) {
+    FakeBench bench;
+    bench.fake.script.clock_mhz = [](double) { return std::nan(""); };
+    bench.fake.script.reading = [](double) {
+        device::Reading now;
+        now.clock_mhz = 1980;
+        return now;
+    };
+    const auto conditions = sample(bench).conditions;
+    EXPECT_EQ(conditions.clock_mhz, 1980);
+    EXPECT_EQ(conditions.clock_source, "script");
+}
+
 TEST(Sampled, WithoutTelemetryTheConditionsStayUnknown) {
     FakeBench bench;
     const auto conditions = sample(bench).conditions;

@@ -52,7 +52,7 @@ command = "memory"
     EXPECT_EQ(gemm.options.at("shapes"), "64x64x64,96x96x96");
     EXPECT_EQ(gemm.options.at("dtype"), "fp32,bf16");
     EXPECT_EQ(gemm.options.at("batch"), "1,2");
-    EXPECT_EQ(gemm.options.at("layout"), "nn") << "the probe's default";
+    EXPECT_EQ(gemm.options.at("epilogue"), "none") << "the probe's default";
     EXPECT_EQ(plan.steps[1].weight, 1);
     EXPECT_FALSE(plan.steps[1].expected);
 }

@@ -60,6 +60,7 @@ FakeDevice::FakeDevice(record::DeviceFacts facts)
     facilities_.emplace_back(ops::Matmul::kName, std::make_unique<FakeMatmul>(script));
     facilities_.emplace_back(ops::Memory::kName, std::make_unique<FakeMemory>(script));
     facilities_.emplace_back(ops::Transfer::kName, std::make_unique<FakeTransfer>(*this));
+    facilities_.emplace_back(ops::ClockStamps::kName, std::make_unique<FakeClockStamps>(script));
 }
 
 FakeDevice::~FakeDevice() = default;
@@ -110,6 +111,7 @@ void FakeDevice::copy_out(void* to_host, const void* from, std::size_t bytes) {
 
 Facility* FakeDevice::facility(std::string_view name) {
     if (script.lacks.contains(std::string(name))) return nullptr;
+    if (name == ops::ClockStamps::kName && !script.clock_mhz) return nullptr;
     for (const auto& [known, facility] : facilities_) {
         if (known == name) return facility.get();
     }

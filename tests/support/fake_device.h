@@ -31,6 +31,8 @@ struct FakeScript {
     // Telemetry at `time`; its t is set afterwards.
     std::function<Reading(double time)> reading = [](double) { return Reading{}; };
     std::vector<std::string> throttle_reasons;
+    // The device's clock at `time`, which it then stamps; none: it has no stamps.
+    std::function<double(double time)> clock_mhz;
 
     std::size_t memory_bytes = std::size_t{1} << 30;
     std::set<std::string> lacks;       // facilities, by name

@@ -43,8 +43,9 @@ void multiply(const work::Matmul& p, const ops::MatmulOperands& operands, double
                     const auto ai = b * m * k + (ta ? l * m + i : i * k + l);
                     const auto bi = b * k * n + (tb ? j * k + l : l * n + j);
                     sum += work::load(p.operand, operands.a, ai) *
-                           work::load(p.operand, operands.b, bi);
+                           work::load(work::type_b(p), operands.b, bi);
                 }
+                sum *= static_cast<double>(p.scale_a) * static_cast<double>(p.scale_b);
                 if (work::has_bias(p.epilogue)) sum += work::load(p.output, operands.bias, j);
                 if (work::has_gelu(p.epilogue)) sum = gelu(sum);
                 const auto ci = b * m * n + i * n + j;
@@ -195,6 +196,19 @@ std::unique_ptr<ops::PreparedMemory> FakeMemory::prepare(const ops::MemoryReques
 
 std::unique_ptr<ops::PreparedTransfer> FakeTransfer::prepare(const ops::TransferRequest& request) {
     return std::make_unique<FakePreparedTransfer>(device_, request);
+}
+
+void FakeClockStamps::enqueue(Stream& stream, std::size_t index) {
+    auto& time = times_.at(index);
+    dynamic_cast<FakeStream&>(stream).pass(5e-6, [&time](double start) { time = start; });
+}
+
+std::vector<double> FakeClockStamps::clock_mhz(std::size_t count) {
+    std::vector<double> clocks;
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+        clocks.push_back(script_.clock_mhz((times_.at(i) + times_.at(i + 1)) / 2));
+    }
+    return clocks;
 }
 
 }  // namespace assay::device

@@ -1,6 +1,7 @@
 // The facilities of the fake device, computed plainly on the host.
 #pragma once
 
+#include "ops/clock_stamps.h"
 #include "ops/fill.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
@@ -46,6 +47,19 @@ class FakeTransfer final : public ops::Transfer {
 
   private:
     FakeDevice& device_;
+};
+
+// A stamp takes 5 us; the clock between two is the script's in the middle.
+class FakeClockStamps final : public ops::ClockStamps {
+  public:
+    explicit FakeClockStamps(const FakeScript& script) : script_(script) {}
+    void reserve(std::size_t count) override { times_.assign(count, 0); }
+    void enqueue(Stream& stream, std::size_t index) override;
+    std::vector<double> clock_mhz(std::size_t count) override;
+
+  private:
+    const FakeScript& script_;
+    std::vector<double> times_;
 };
 
 }  // namespace assay::device

@@ -50,6 +50,14 @@ void FakeStream::call(std::function<void()> work) {
     });
 }
 
+void FakeStream::pass(double seconds, std::function<void(double start)> at) {
+    act([seconds, at = std::move(at)](FakeStream& stream) {
+        const double start = std::max(stream.end_, stream.device_.now());
+        at(start);
+        stream.end_ = start + seconds;
+    });
+}
+
 void FakeStream::record(Event& event) {
     act([&event](FakeStream& stream) {
         const double time = std::max(stream.end_, stream.device_.now());

@@ -39,6 +39,8 @@ class FakeStream final : public Stream {
 
     // Queues a call, or records it while capturing.
     void call(std::function<void()> work);
+    // Takes `seconds` of the stream, and is no call; `at` is told when it starts.
+    void pass(double seconds, std::function<void(double start)> at);
     bool held() const { return held_; }
 
   private:

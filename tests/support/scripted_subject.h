@@ -37,19 +37,24 @@ class ScriptedSubject final : public Subject {
     std::vector<Run> runs;
     std::vector<double> clears;  // when
     double clear_s = 0;          // what a clearing takes
+    // The clock of a sample that starts at `time`, as the script's; none: no clocks.
+    std::function<double(double time)> clock_script;
 
     std::size_t calls() const { return calls_; }
 
     std::string name() const override { return name_; }
     double resolution() const override { return tick_; }
+    std::span<const double> clock_mhz() const override { return clock_mhz_; }
     void clear_caches() override {
         clears.push_back(clock_.now());
         clock_.advance(clear_s);
     }
     void run(std::span<double> seconds, int calls_per_sample) override {
         const double start = clock_.now();
+        clock_mhz_.clear();
         for (double& sample : seconds) {
             const double before = clock_.now();
+            if (clock_script) clock_mhz_.push_back(clock_script(before - born_));
             for (int i = 0; i < calls_per_sample; ++i) {
                 clock_.advance(script_(calls_++, clock_.now() - born_));
             }
@@ -67,6 +72,7 @@ class ScriptedSubject final : public Subject {
     std::string name_;
     double born_;
     std::size_t calls_ = 0;
+    std::vector<double> clock_mhz_;
 };
 
 // Always the same.

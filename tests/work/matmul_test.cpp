@@ -1,5 +1,8 @@
 #include "work/matmul.h"
 
+#include <limits>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/expect_error.h"
@@ -46,6 +49,60 @@ TEST(Matmul, LayoutSaysWhichOperandIsTransposed) {
         EXPECT_EQ(b_transposed(layout), name(layout)[1] == 't');
     }
     expect_error<UsageError>([] { parse_layout("nx"); }, R"(unknown layout "nx")", "nn");
+}
+
+TEST(Matmul, BHasTheTypeOfAUnlessItSaysOtherwise) {
+    Matmul problem = shaped(2, 3, 5);
+    problem.operand = Type::fp8_e5m2;
+    EXPECT_EQ(type_b(problem), Type::fp8_e5m2);
+    problem.operand_b = Type::fp8_e4m3fn;
+    EXPECT_EQ(type_b(problem), Type::fp8_e4m3fn);
+    problem.operand_b = Type::fp64;  // not that any device does this
+    problem.output = Type::bf16;
+    EXPECT_EQ(bytes(problem), 10U + 15 * 8 + 12);
+}
+
+TEST(Matmul, TheDefaultLayoutIsOneThatEveryDeviceTakes) {
+    for (const auto* type : {"fp64", "fp32", "tf32", "fp16", "bf16", "int8", "int32"}) {
+        EXPECT_EQ(default_layout(parse_type(type)), Layout::nn) << type;
+    }
+    for (const auto* type : {"fp8_e4m3fn", "fp8_e4m3fnuz", "fp8_e5m2"}) {
+        EXPECT_EQ(default_layout(parse_type(type)), Layout::nt) << type;
+    }
+}
+
+TEST(Matmul, OnlyFp8AccumulatesFast) {
+    for (const auto accumulation : {Accumulation::exact, Accumulation::fast}) {
+        EXPECT_EQ(parse_accumulation(name(accumulation)), accumulation);
+    }
+    expect_error<UsageError>([] { parse_accumulation("quick"); }, R"(unknown accumulation "quick")",
+                             "fast");
+    Matmul problem = shaped(2, 3, 5);
+    problem.accumulation = Accumulation::fast;
+    expect_error<UsageError>([&] { validate(problem); },
+                             "fast accumulation of fp32 x fp32: only fp8 has it", "fp8");
+    problem.operand = Type::fp8_e4m3fn;
+    EXPECT_NO_THROW(validate(problem));
+    problem.operand_b = Type::bf16;
+    expect_error<UsageError>([&] { validate(problem); },
+                             "fast accumulation of fp8_e4m3fn x bf16: only fp8 has it", "fp8");
+}
+
+TEST(Matmul, ScalesArePositiveNumbersOfFloatingPointOperands) {
+    Matmul problem = shaped(2, 3, 5);
+    problem.scale_b = 0.25F;
+    EXPECT_NO_THROW(validate(problem));
+    for (const float bad : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+        problem.scale_a = bad;
+        expect_error<UsageError>([&] { validate(problem); },
+                                 fmt::format("a scale of {} isn't a positive number", bad),
+                                 "0.5,2");
+    }
+    problem.scale_a = 1;
+    problem.operand = Type::int8;
+    expect_error<UsageError>([&] { validate(problem); }, "a scale of 0.25 for integers",
+                             "floating-point");
 }
 
 TEST(Matmul, EpilogueSaysWhatItAdds) {
