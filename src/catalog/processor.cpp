@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "base/toml.h"
+#include "catalog/fact_file.h"
 
 namespace assay::catalog {
 
@@ -16,86 +15,36 @@ namespace {
 
 using nlohmann::json;
 
-// The file on its way to rows; knows where each value stands.
-class File {
+class Reader {
   public:
-    explicit File(const std::filesystem::path& path) : json_(load_toml(path, document_)) {}
+    explicit Reader(const std::filesystem::path& path) : file_(path, json_) {}
 
     std::vector<Processor> processors() const {
-        expect_keys("", json_, {"core", "processor"});
+        file_.expect_keys("", json_, {"core", "processor"});
         std::map<std::string, Core> cores;
-        for (const auto& [name, table] : need(json_, "", "core", json::value_t::object).items()) {
+        for (const auto& [name, table] : file_.table(json_, "", "core").items()) {
             cores[name] = core(name, table, "/core/" + name);
         }
         std::vector<Processor> rows;
-        for (const auto& row : need(json_, "", "processor", json::value_t::array)) {
+        for (const auto& row : file_.array(json_, "", "processor")) {
             rows.push_back(processor(row, fmt::format("/processor/{}", rows.size()), cores));
         }
         return rows;
     }
 
   private:
-    [[noreturn]] void fail(const std::string& at, const std::string& reason) const {
-        throw UsageError(document_.place(at) + ": " + reason,
-                         "the head of the file says what a row holds");
-    }
-
-    void expect_keys(const std::string& at, const json& table,
-                     const std::vector<std::string>& known) const {
-        for (const auto& [key, value] : table.items()) {
-            if (std::ranges::find(known, key) == known.end()) {
-                fail(at + "/" + key, fmt::format("unknown key \"{}\"", key));
-            }
-        }
-    }
-
-    const json& need(const json& table, const std::string& at, const std::string& key,
-                     json::value_t type) const {
-        if (!table.contains(key)) fail(at, fmt::format("\"{}\" is missing", key));
-        const auto& value = table.at(key);
-        if (value.type() != type) fail(at + "/" + key, fmt::format("\"{}\" has another type", key));
-        return value;
-    }
-
-    std::string text(const json& table, const std::string& at, const std::string& key) const {
-        auto value = need(table, at, key, json::value_t::string).get<std::string>();
-        if (value.empty()) fail(at + "/" + key, fmt::format("\"{}\" is empty", key));
-        return value;
-    }
-
-    int integer(const json& value, const std::string& at) const {
-        if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
-            value.get<std::int64_t>() > 1'000'000) {
-            fail(at, "expected a whole number from 0 to 1,000,000");
-        }
-        return value.get<int>();
-    }
-
-    std::optional<int> optional_integer(const json& table, const std::string& at,
-                                        const std::string& key) const {
-        if (!table.contains(key)) return std::nullopt;
-        return integer(table.at(key), at + "/" + key);
-    }
-
-    std::vector<int> integers(const json& table, const std::string& at,
-                              const std::string& key) const {
-        std::vector<int> values;
-        for (const auto& value : need(table, at, key, json::value_t::array)) {
-            values.push_back(integer(value, at + "/" + key));
-        }
-        return values;
-    }
-
     Core core(const std::string& name, const json& table, const std::string& at) const {
-        Core core{name, {}, text(table, at, "source")};
+        Core core{name, {}, file_.text(table, at, "source")};
         for (const auto& [type, ways] : table.items()) {
             if (type == "source") continue;
             const std::string here = at + "/" + type;
-            if (!ways.is_object()) fail(here, "expected { \"instruction sets\" = FLOP per cycle }");
+            if (!ways.is_object()) {
+                file_.fail(here, "expected { \"instruction sets\" = FLOP per cycle }");
+            }
             for (const auto& [features, flop] : ways.items()) {
                 core.rates[type].push_back(
                     {split(features, ' '),
-                     static_cast<double>(integer(flop, here + "/" + features))});
+                     static_cast<double>(file_.integer(flop, here + "/" + features))});
             }
         }
         return core;
@@ -103,43 +52,38 @@ class File {
 
     Core named_core(const json& row, const std::string& at, const std::string& key,
                     const std::map<std::string, Core>& cores) const {
-        const auto name = text(row, at, key);
+        const auto name = file_.text(row, at, key);
         const auto found = cores.find(name);
-        if (found == cores.end()) fail(at + "/" + key, fmt::format("no [core.{}]", name));
+        if (found == cores.end()) file_.fail(at + "/" + key, fmt::format("no [core.{}]", name));
         return found->second;
     }
 
     Processor processor(const json& row, const std::string& at,
                         const std::map<std::string, Core>& cores) const {
-        if (!row.is_object()) fail(at, "processor is written [[processor]]");
-        expect_keys(at, row,
-                    {"name", "vendor", "family", "models", "steppings", "brands", "core",
-                     "efficiency_core", "channels", "mts", "source"});
+        if (!row.is_object()) file_.fail(at, "processor is written [[processor]]");
+        file_.expect_keys(at, row,
+                          {"name", "vendor", "family", "models", "steppings", "brands", "core",
+                           "efficiency_core", "channels", "mts", "source"});
         Processor processor;
-        processor.name = text(row, at, "name");
-        processor.vendor = text(row, at, "vendor");
-        if (!row.contains("family")) fail(at, "\"family\" is missing");
-        processor.family = integer(row.at("family"), at + "/family");
-        processor.models = integers(row, at, "models");
-        if (row.contains("steppings")) processor.steppings = integers(row, at, "steppings");
-        if (row.contains("brands")) {
-            for (const auto& brand : need(row, at, "brands", json::value_t::array)) {
-                if (!brand.is_string()) fail(at + "/brands", "expected words");
-                processor.brands.push_back(brand.get<std::string>());
-            }
-        }
+        processor.name = file_.text(row, at, "name");
+        processor.vendor = file_.text(row, at, "vendor");
+        if (!row.contains("family")) file_.fail(at, "\"family\" is missing");
+        processor.family = file_.integer(row.at("family"), at + "/family");
+        processor.models = file_.integers(row, at, "models");
+        if (row.contains("steppings")) processor.steppings = file_.integers(row, at, "steppings");
+        if (row.contains("brands")) processor.brands = file_.texts(row, at, "brands");
         processor.core = named_core(row, at, "core", cores);
         if (row.contains("efficiency_core")) {
             processor.efficiency_core = named_core(row, at, "efficiency_core", cores);
         }
-        processor.channels = optional_integer(row, at, "channels");
-        processor.mts = optional_integer(row, at, "mts");
-        processor.source = text(row, at, "source");
+        processor.channels = file_.optional_integer(row, at, "channels");
+        processor.mts = file_.optional_integer(row, at, "mts");
+        processor.source = file_.text(row, at, "source");
         return processor;
     }
 
-    TomlDocument document_;
     json json_;
+    FactFile file_;
 };
 
 // Decimal, or hexadecimal after 0x, as the kernel writes ARM's numbers.
@@ -163,7 +107,7 @@ bool any_or_holds(const Values& values, const Value& value) {
 }  // namespace
 
 std::vector<Processor> load_processors(const std::filesystem::path& file) {
-    return File(file).processors();
+    return Reader(file).processors();
 }
 
 std::optional<Identity> identity(const record::DeviceFacts& facts) {

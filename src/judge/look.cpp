@@ -87,6 +87,10 @@ void Lines::add(const record::Result& result, const std::string& detail) {
     lines_.push_back(place(result) + ": " + detail);
 }
 
+void Lines::append(const Lines& other) {
+    lines_.insert(lines_.end(), other.lines_.begin(), other.lines_.end());
+}
+
 std::vector<record::Finding> Lines::finding(std::string_view rule, record::Severity severity,
                                             const std::function<std::string(std::size_t)>& message,
                                             std::string advice) const {

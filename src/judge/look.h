@@ -37,6 +37,7 @@ class Lines {
   public:
     void add(const record::Result& result, const std::string& detail);
     void add(std::string line) { lines_.push_back(std::move(line)); }
+    void append(const Lines& other);
     bool empty() const { return lines_.empty(); }
 
     // None without lines. `message` is made from how many lines there are. Beyond ten, evidence

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -39,19 +40,29 @@ void look_at(const Evidence& evidence, const record::DeviceFacts& device, Lines&
 }
 
 std::vector<record::Finding> apply(const Evidence& evidence) {
-    Lines lines;
-    for (const auto& device : evidence.run.provenance.devices) look_at(evidence, device, lines);
-    return lines.finding(
+    Lines of_host;
+    Lines of_accelerators;
+    for (const auto& device : evidence.run.provenance.devices) {
+        look_at(evidence, device, device.kind == "cpu" ? of_host : of_accelerators);
+    }
+    auto findings = of_host.finding(
         kBelowPromise.id, record::Severity::warning,
         [](std::size_t) { return std::string("main memory is far below its promise"); },
         "put a module of the same kind into each channel, as the board's manual shows; if they "
         "are all there, look for a disabled channel or a reduced speed in the firmware, and for "
         "other work on the machine");
+    auto more = of_accelerators.finding(
+        kBelowPromise.id, record::Severity::warning,
+        [](std::size_t) { return std::string("device memory is far below its promise"); },
+        "look for other work on the device, for a memory clock below its highest, and for memory "
+        "errors and row remapping in the vendor's tool");
+    std::ranges::move(more, std::back_inserter(findings));
+    return findings;
 }
 
 }  // namespace
 
-const Rule kBelowPromise{"below-promise",
-                         "memory under 0.55 of its channels' bandwidth, or channels empty", apply};
+const Rule kBelowPromise{"below-promise", "memory under 0.55 of its promise, or channels empty",
+                         apply};
 
 }  // namespace assay::judge

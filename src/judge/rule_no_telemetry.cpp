@@ -29,6 +29,11 @@ std::vector<record::Finding> apply(const Evidence& evidence) {
     }
     std::vector<std::string> quantities;
     Lines lines;
+    bool of_host = false;
+    for (const auto& result : evidence.run.results) {
+        const auto* facts = device_facts(evidence, result.device);
+        of_host = of_host || facts == nullptr || facts->kind == "cpu";
+    }
     for (const auto& [quantity, reasons] : missing) {
         if (!reasons.empty()) quantities.push_back(quantity);
         for (const auto& [reason, cases] : reasons) {
@@ -38,9 +43,11 @@ std::vector<record::Finding> apply(const Evidence& evidence) {
     return lines.finding(
         kNoTelemetry.id, record::Severity::note,
         [&](std::size_t) { return join(quantities, " and ") + " can't be read"; },
-        "allow perf events (kernel.perf_event_paranoid) and reading RAPL, or run on the host "
-        "instead of in a virtual machine or container; without a clock, throttling may pass "
-        "unseen");
+        of_host ? "allow perf events (kernel.perf_event_paranoid) and reading RAPL, or run on the "
+                  "host instead of in a virtual machine or container; without a clock, throttling "
+                  "may pass unseen"
+                : "let this process read the device's management library (NVML, AMD SMI), which a "
+                  "container may hide; without a clock, throttling may pass unseen");
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "base/units.h"
+#include "judge/limit.h"
 #include "judge/look.h"
 #include "judge/rules.h"
 #include "stats/quantile.h"
@@ -51,16 +54,50 @@ std::string signs(const Evidence& evidence, const record::Result& result) {
     return join(signs, "; ");
 }
 
+bool is_cpu(const Evidence& evidence, const record::Result& result) {
+    const auto* facts = device_facts(evidence, result.device);
+    return facts == nullptr || facts->kind == "cpu";
+}
+
+// An accelerator at its power limit, and nothing else: what it sustains, and no trouble.
+bool only_at_power_limit(const Evidence& evidence, const record::Result& result,
+                         const std::string& signs_text) {
+    const auto& reasons = result.conditions.throttle_reasons;
+    return !is_cpu(evidence, result) && limit_of(result.conditions) == Limit::power &&
+           signs_text == "limited by " + join(reasons, ", ");
+}
+
 std::vector<record::Finding> apply(const Evidence& evidence) {
-    Lines lines;
+    Lines of_host;
+    Lines of_accelerators;
+    Lines at_power_limit;
     for (const auto& result : evidence.run.results) {
-        if (auto text = signs(evidence, result); !text.empty()) lines.add(result, text);
+        const auto text = signs(evidence, result);
+        if (text.empty()) continue;
+        if (only_at_power_limit(evidence, result, text)) {
+            at_power_limit.add(result, text);
+        } else {
+            (is_cpu(evidence, result) ? of_host : of_accelerators).add(result, text);
+        }
     }
-    return lines.finding(
-        kThrottled.id, record::Severity::warning,
-        [](std::size_t n) { return counted(n, "case") + " ran throttled"; },
+    const auto throttled = [](std::size_t n) { return counted(n, "case") + " ran throttled"; };
+    auto findings = of_host.finding(
+        kThrottled.id, record::Severity::warning, throttled,
         "look at cooling, power limits (firmware, BMC, RAPL) and the frequency governor, then "
         "measure again");
+    for (auto more :
+         {of_accelerators.finding(
+              kThrottled.id, record::Severity::warning, throttled,
+              "look at cooling and airflow, at the power limit and clock locks of the vendor's "
+              "tool, and at other work on the device, then measure again"),
+          at_power_limit.finding(
+              kThrottled.id, record::Severity::note,
+              [](std::size_t n) { return counted(n, "case") + " ran at the device's power limit"; },
+              "nothing is wrong: this is what the device sustains; the lines under the results "
+              "say how much of the time it costs")}) {
+        std::ranges::move(more, std::back_inserter(findings));
+    }
+    return findings;
 }
 
 }  // namespace

@@ -154,8 +154,8 @@ TEST(Promise, EverythingOfAnUnknownDeviceIsUnknownAndSaysWhy) {
                        "family 25 model 250 of AuthenticAMD isn't in data/processors.toml");
     facts.facts.erase("model");
     expect_all_unknown(promises(facts), "the processor's family and model can't be read");
-    facts.kind = "cuda";
-    expect_all_unknown(promises(facts), "no data on cuda devices");
+    facts.kind = "npu";
+    expect_all_unknown(promises(facts), "no data on npu devices");
 }
 
 TEST(Promise, ABrokenFileMakesPromisesUnknownAndIsNamed) {

@@ -1,4 +1,4 @@
-// Verdicts on six scripted machines: golden/NAME.json is the run, golden/NAME.txt what is said of
+// Verdicts on scripted machines: golden/NAME.json is the run, golden/NAME.txt what is said of
 // it. ASSAY_WRITE_GOLDEN=1 writes both anew from machines.cpp, for a diff to be read.
 #include <cstdlib>
 #include <filesystem>
@@ -31,6 +31,10 @@ std::string said_of(const record::Run& run) {
                             d.quantity, format_number(d.value), d.unit, d.case_text,
                             printed(d.promised, d.promise_basis),
                             printed(d.clock_allows, d.clock_basis));
+        for (const auto& published : d.published) {
+            text += fmt::format("  published {} ({})\n", published.value_text(),
+                                published.source_text());
+        }
     }
     for (const auto& finding : findings) {
         text += fmt::format("\n{} {}: {}\n", record::name(finding.severity), finding.rule,

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "catalog/devices.h"
+
 namespace assay::judge {
 
 namespace {
@@ -173,7 +175,55 @@ record::Run everything_skipped() {
     return run;
 }
 
+// One product under one protocol; times as the rate says, clocks beside them.
+record::Result gpu_product(const std::string& type, const std::string& protocol, double tflops,
+                           double mhz, double watts) {
+    record::Case what;
+    what.set("m", 8192).set("n", 8192).set("k", 8192).set("dtype", type);
+    what.set("inputs", "normal", "normal");
+    auto result = measured_case("gemm", std::move(what));
+    result.device = "cuda:0";
+    auto& conditions = result.conditions;
+    conditions.protocol = protocol;
+    conditions.library = "cuBLASLt";
+    conditions.algorithm = "heuristic";
+    conditions.clock_mhz = mhz;
+    conditions.clock_source = "stamps: clock64 over globaltimer";
+    conditions.power_w = watts;
+    conditions.power_source = "NVML";
+    conditions.settings["power_limit_w"] = "700";
+    conditions.threads = 0;
+    conditions.footprint_bytes = std::uint64_t{400} << 20;
+    if (protocol == "sustained") conditions.throttle_reasons = {"SW power cap"};
+    result.launches[0].samples["time"] = {
+        "s", std::vector<double>(8, 2.0 * 8192 * 8192 * 8192 / tflops / 1e12)};
+    result.launches[0].samples["clock_mhz"] = {"MHz", std::vector<double>(8, mhz)};
+    result.metrics = {rate("throughput", "TFLOP/s", tflops)};
+    return result;
+}
+
+record::Result gpu_memory(const std::string& op, double gbs) {
+    auto result = memory(op, "4G", std::uint64_t{8} << 30, gbs);
+    result.device = "cuda:0";
+    result.conditions.clock_mhz = 1980;
+    result.conditions.clock_source = result.conditions.power_source = "NVML";
+    result.conditions.threads = 0;
+    return result;
+}
+
 }  // namespace
+
+record::Run h200_machine() {
+    auto run = good_machine();
+    run.provenance.devices = {catalog::h200()};
+    run.results = {gpu_product("bf16", "boost", 800, 1770, 520),
+                   gpu_product("bf16", "sustained", 684, 1495, 698),
+                   gpu_product("fp8_e4m3fn", "boost", 1400, 1700, 560),
+                   gpu_product("fp8_e4m3fn", "sustained", 1260, 1540, 699),
+                   gpu_memory("read", 4640),
+                   gpu_memory("copy", 4190)};
+    return run;
+}
 
 record::Run good_machine() {
     record::Run run;
@@ -203,7 +253,8 @@ const std::vector<Machine>& machines() {
                                            {"half_memory_channels", half_memory_channels},
                                            {"wrong_answers", wrong_answers},
                                            {"unknown_processor", unknown_processor},
-                                           {"everything_skipped", everything_skipped}};
+                                           {"everything_skipped", everything_skipped},
+                                           {"h200", h200_machine}};
     return kAll;
 }
 

@@ -19,6 +19,9 @@ const std::vector<Machine>& machines();
 
 record::Run good_machine();
 
+// One H200, boost and sustained, as an H200 was measured on 30 November 2026.
+record::Run h200_machine();
+
 // A result of the good machine, to be changed: the first of that probe and operand type or kernel.
 record::Result& result_of(record::Run& run, const std::string& probe, const std::string& kind);
 

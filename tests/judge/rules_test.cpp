@@ -246,6 +246,82 @@ TEST(Throttled, LostReadingsAreLeftOut) {
     EXPECT_THAT(findings_in(run), IsEmpty());
 }
 
+// 132 SMs x 4096 FLOP/cycle x 1980 MHz = 1070.5 TFLOP/s.
+TEST(Accelerator, AboveItsHighestClockIsAnErrorAndNamesTheFile) {
+    auto run = h200_machine();
+    result_of(run, "gemm", "bf16").metrics[0].value = 1090;
+    const auto findings = findings_in(run);
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings[0].rule, "above-peak");
+    EXPECT_EQ(findings[0].severity, Severity::error);
+    EXPECT_THAT(findings[0].evidence[0], HasSubstr("the highest clock allows 1071"));
+    EXPECT_THAT(findings[0].advice, HasSubstr("the device does more than data/accelerators.toml"));
+    run = good_machine();
+    fp32(run).metrics[0].value = 5;
+    EXPECT_THAT(findings_in(run)[0].advice,
+                HasSubstr("the processor does more than data/processors.toml"));
+}
+
+std::vector<std::string> rules_of(const record::Run& run) {
+    std::vector<std::string> ids;
+    for (const auto& finding : findings_in(run)) ids.push_back(finding.rule);
+    return ids;
+}
+
+TEST(Accelerator, BetweenTheTwoPeaksIsFlagged) {
+    auto run = h200_machine();
+    result_of(run, "gemm", "bf16").metrics[0].value = 995;  // within 1 % of 989.5
+    EXPECT_THAT(rules_of(run), Not(Contains("above-datasheet")));
+    result_of(run, "gemm", "bf16").metrics[0].value = 1010;
+    const auto findings = findings_in(run);
+    EXPECT_EQ(findings[0].rule, "above-datasheet");
+    EXPECT_EQ(findings[0].severity, Severity::warning);
+    EXPECT_THAT(findings[0].evidence[0], HasSubstr("1010 TFLOP/s of at most 989.5 TFLOP/s: "));
+    EXPECT_EQ(findings[0].message, "1 case above the device's datasheet");
+    EXPECT_THAT(rules_of(run), Not(Contains("above-peak")));
+}
+
+TEST(Accelerator, MemoryHasTwoPeaksToo) {
+    auto run = h200_machine();
+    result_of(run, "memory", "read").metrics[0].value = 4860;  // 4800, 4917
+    EXPECT_EQ(findings_in(run)[0].rule, "above-datasheet");
+    EXPECT_EQ(findings_in(run)[0].message, "1 case above the memory's datasheet");
+    result_of(run, "memory", "read").metrics[0].value = 4980;
+    EXPECT_EQ(findings_in(run)[0].rule, "above-peak");
+    EXPECT_THAT(findings_in(run)[0].evidence[0], HasSubstr("the memory's clock allows 4917"));
+}
+
+TEST(Accelerator, SlowMemoryIsFoundWithAdviceForADevice) {
+    auto run = h200_machine();
+    for (const auto* op : {"read", "copy"}) result_of(run, "memory", op).metrics[0].value = 2500;
+    EXPECT_EQ(findings_in(run)[0].rule, "below-promise");
+    EXPECT_EQ(findings_in(run)[0].message, "device memory is far below its promise");
+    EXPECT_THAT(findings_in(run)[0].advice, Not(HasSubstr("module")));
+}
+
+TEST(Accelerator, AtItsPowerLimitIsANoteAndHotAWarning) {
+    auto run = h200_machine();
+    auto findings = findings_in(run);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].severity, Severity::note);
+    EXPECT_EQ(findings[0].message, "2 cases ran at the device's power limit");
+    result_of(run, "gemm", "bf16").conditions.throttle_reasons = {"HW thermal slowdown"};
+    findings = findings_in(run);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].severity, Severity::warning);
+    EXPECT_THAT(findings[0].advice, Not(HasSubstr("RAPL")));
+}
+
+TEST(Accelerator, WithoutTelemetryAsksForItsOwnLibrary) {
+    auto run = h200_machine();
+    auto& conditions = result_of(run, "memory", "read").conditions;
+    conditions.power_w.reset();
+    conditions.power_source = "unavailable: no NVML";
+    const auto findings = findings_in(run);
+    EXPECT_EQ(findings.back().rule, "no-telemetry");
+    EXPECT_THAT(findings.back().advice, HasSubstr("NVML"));
+}
+
 TEST(NotSteady, SaysHowFarTheTimesDrifted) {
     auto run = good_machine();
     fp32(run).metrics[0].steady = false;

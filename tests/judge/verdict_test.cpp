@@ -1,7 +1,11 @@
 #include "judge/verdict.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
+#include "base/files.h"
+#include "base/scratch.h"
 #include "judge/machines.h"
 #include "judge/rule.h"
 
@@ -73,6 +77,68 @@ TEST(Verdict, FailedCasesDeliverNothing) {
     EXPECT_THAT(quantities(verdict), testing::Not(testing::Contains("bf16 matrix product")));
 }
 
+TEST(Verdict, TellsBoostFromSustained) {
+    const auto verdict = verdict_of(h200_machine());
+    std::vector<std::string> lines;
+    for (const auto& one : verdict.delivered) lines.push_back(one.protocol + " " + one.quantity);
+    EXPECT_THAT(
+        lines, ElementsAre("boost bf16 matrix product", "sustained bf16 matrix product",
+                           "boost fp8_e4m3fn matrix product", "sustained fp8_e4m3fn matrix product",
+                           "boost memory read", "boost memory copy"));
+    EXPECT_EQ(verdict.delivered[1].value, 684);
+    EXPECT_THAT(verdict.delivered[1].case_text, HasSubstr("sustained m=8192"));
+}
+
+TEST(Verdict, OfAnAcceleratorTakesTheDatasheetAndTheClockSeen) {
+    const auto verdict = verdict_of(h200_machine());
+    const auto& sustained = verdict.delivered[1];
+    EXPECT_THAT(sustained.promised, Optional(989.5));
+    EXPECT_THAT(sustained.promise_basis, HasSubstr("at 1830 MHz (NVIDIA H200 datasheet"));
+    EXPECT_THAT(sustained.clock_allows, Optional(DoubleNear(132 * 4096 * 1495e6 / 1e12, 1e-9)));
+    const auto& read = delivered(verdict, "memory read");
+    EXPECT_THAT(read.promised, Optional(4800.0));
+    EXPECT_THAT(read.clock_allows, Optional(DoubleNear(4916.7, 0.1)));
+}
+
+std::vector<std::string> published(const Delivered& one) {
+    std::vector<std::string> values;
+    for (const auto& row : one.published) values.push_back(row.value_text());
+    return values;
+}
+
+TEST(Verdict, PutsPublishedFiguresBesideTheSameWork) {
+    auto run = h200_machine();
+    auto verdict = verdict_of(run);
+    EXPECT_THAT(published(verdict.delivered[0]), ElementsAre("720", "806", "670"));
+    EXPECT_THAT(published(delivered(verdict, "memory copy")), ElementsAre("4010"));
+    for (auto& result : run.results) {
+        if (result.probe == "gemm") result.what.set("n", 8191);
+    }
+    EXPECT_THAT(published(verdict_of(run).delivered[0]), IsEmpty());
+    run = h200_machine();
+    run.provenance.devices[0].facts["mig"] = "enabled";
+    EXPECT_THAT(published(verdict_of(run).delivered[0]), IsEmpty());
+}
+
+TEST(Verdict, BearsABrokenFileOfPublishedFigures) {
+    Scratch scratch;
+    write_file(scratch / "published.toml", "row = 3\n");
+    ASSERT_EQ(::setenv("ASSAY_DATA_DIR", scratch.path().c_str(), 1), 0);
+    const auto verdict = verdict_of(h200_machine());
+    ::unsetenv("ASSAY_DATA_DIR");
+    EXPECT_THAT(verdict.published_problem, HasSubstr("published.toml:1:1: "));
+    EXPECT_EQ(verdict.delivered[0].value, 800);
+}
+
+TEST(Verdict, InputsThatCostLittlePowerDeliverNothing) {
+    auto run = h200_machine();
+    auto zeros = result_of(run, "gemm", "bf16");
+    zeros.what.set("inputs", "zeros");
+    zeros.metrics[0].value = 900;
+    run.results.push_back(zeros);
+    EXPECT_EQ(verdict_of(run).delivered[0].value, 800);
+}
+
 TEST(Headline, SaysWhatIsDeliveredOfWhatIsAllowed) {
     EXPECT_EQ(verdict_of(good_machine()).headline,
               "cpu delivers 3.20 TFLOP/s fp32 (87 % of what its clock allows), 385 GB/s read "
@@ -119,6 +185,14 @@ TEST(Headline, HasAPartForEachDevice) {
     run.results.push_back(product);
     EXPECT_THAT(verdict_of(run).headline,
                 HasSubstr("; cuda:0 delivers 612 TFLOP/s bf16 (promise unknown); "));
+}
+
+TEST(Headline, OfAnAcceleratorIsBf16UnderEachProtocol) {
+    auto run = h200_machine();
+    std::ranges::rotate(run.results, run.results.begin() + 2);  // fp8 first
+    EXPECT_THAT(verdict_of(run).headline,
+                HasSubstr("cuda:0 delivers 800 TFLOP/s bf16 boost (84 % of what its clock allows), "
+                          "684 sustained (85 % of what its clock allows), 4640 GB/s read"));
 }
 
 }  // namespace
