@@ -22,7 +22,7 @@ class Prepared : public ops::PreparedMatmul {
             throw Unsupported("cuBLAS has no epilogue " +
                               std::string(work::name(problem.epilogue)));
         }
-        if (work::size_of(problem.operand) == 1 && !work::is_integer(problem.operand)) {
+        if (work::is_fp8(problem.operand)) {
             throw Unsupported("cuBLAS has no product of " +
                               std::string(work::name(problem.operand)));
         }

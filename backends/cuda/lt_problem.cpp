@@ -22,16 +22,12 @@ cublasLtEpilogue_t epilogue(work::Epilogue epilogue) {
     return CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-bool one_byte_float(Type type) {
-    return work::size_of(type) == 1 && !work::is_integer(type);
-}
-
 }  // namespace
 
 LtProblem::LtProblem(const work::Matmul& p)
     : library_(CublasLt::instance()),
       problem_(p),
-      type_c_(one_byte_float(p.output) ? Type::bf16 : p.output),
+      type_c_(work::is_fp8(p.output) ? Type::bf16 : p.output),
       factors_(p) {
     library_.check(library_.MatmulDescCreate(&description_, compute_type(p), scale_type(p)),
                    "cublasLtMatmulDescCreate for " + describe(p));
@@ -41,7 +37,7 @@ LtProblem::LtProblem(const work::Matmul& p)
     if (work::has_bias(p.epilogue)) {
         set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(type_c_));
     }
-    if (one_byte_float(p.operand)) set_scales();
+    if (work::is_fp8(p.operand)) set_scales();
     first_ = layout(work::type_b(p), p.k, p.n, work::b_transposed(p.layout));
     second_ = layout(p.operand, p.m, p.k, work::a_transposed(p.layout));
     c_ = layout(type_c_, p.m, p.n, false);

@@ -13,9 +13,7 @@ namespace {
 
 using work::Type;
 
-bool is_fp8(Type type) {
-    return type == Type::fp8_e4m3fn || type == Type::fp8_e5m2;
-}
+using work::is_fp8;
 
 void require_types(const work::Matmul& p) {
     const auto b = work::type_b(p);

@@ -22,6 +22,8 @@ def serve(prepare):
 
 
 def timed(call, samples, calls):
+    if hasattr(call, "seconds"):  # a device's own timing
+        return call.seconds(samples, calls)
     seconds = []
     for _ in range(samples):
         start = time.perf_counter()
