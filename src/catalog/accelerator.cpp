@@ -39,9 +39,12 @@ class Reader {
     }
 
   private:
-    std::string source(const json& table, const std::string& at) const {
+    // Of a figure or a unit.
+    void read_source(const json& table, const std::string& at, std::string& source,
+                     bool& secondary) const {
         const auto& named = named_source(file_, table, at, sources_);
-        return named.date.empty() ? named.text : fmt::format("{}, {}", named.text, named.date);
+        source = named.date.empty() ? named.text : fmt::format("{}, {}", named.text, named.date);
+        secondary = named.secondary || file_.flag(table, at, "secondary");
     }
 
     Unit unit(const std::string& name, const json& table, const std::string& at) const {
@@ -55,8 +58,7 @@ class Reader {
             if (table.contains(type)) unit.flop_per_cycle[type] = file_.number(table, at, type);
         }
         if (table.contains("e4m3")) unit.e4m3 = file_.word(table, at, "e4m3", kFlavours);
-        unit.source = source(table, at);
-        unit.secondary = file_.flag(table, at, "secondary");
+        read_source(table, at, unit.source, unit.secondary);
         return unit;
     }
 
@@ -70,8 +72,7 @@ class Reader {
             Figure figure;
             figure.value = file_.number(value, here, "value");
             if (value.contains("mhz")) figure.mhz = file_.number(value, here, "mhz");
-            figure.source = source(value, here);
-            figure.secondary = file_.flag(value, here, "secondary");
+            read_source(value, here, figure.source, figure.secondary);
             figures.push_back(std::move(figure));
         }
         return figures;

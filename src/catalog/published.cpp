@@ -83,7 +83,7 @@ class Reader {
         const auto& source = named_source(file_, row, at, sources_);
         p.source = source.text;
         p.date = source.date;
-        p.secondary = file_.flag(row, at, "secondary");
+        p.secondary = source.secondary || file_.flag(row, at, "secondary");
         return p;
     }
 

@@ -14,8 +14,9 @@ Sources read_sources(const FactFile& file, const nlohmann::json& root) {
     for (const auto& [name, table] : file.table(root, "", "source").items()) {
         const std::string at = "/source/" + name;
         if (!table.is_object()) file.fail(at, "source is written [source.NAME]");
-        file.expect_keys(at, table, {"text", "date"});
-        Source source{file.text(table, at, "text"), file.text_or(table, at, "date", "")};
+        file.expect_keys(at, table, {"text", "date", "secondary"});
+        Source source{file.text(table, at, "text"), file.text_or(table, at, "date", ""),
+                      file.flag(table, at, "secondary")};
         if (!source.date.empty() && !std::regex_match(source.date, kDate)) {
             file.fail(at + "/date", "expected a date as \"2024\", \"2024-12\" or \"2024-12-22\"");
         }

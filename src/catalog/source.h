@@ -8,11 +8,12 @@
 
 namespace assay::catalog {
 
-// [source.NAME] text: who and what; date: YYYY, YYYY-MM or YYYY-MM-DD,
-// or nothing where the source has none.
+// [source.NAME] text: who and what; date: YYYY, YYYY-MM or YYYY-MM-DD, or nothing where the source
+// has none; secondary: quoted by third parties, where its figures were read.
 struct Source {
     std::string text;
     std::string date;
+    bool secondary = false;
 };
 using Sources = std::map<std::string, Source>;
 // Throws UsageError, as every reader of a fact file.

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/time.h"
-#include "catalog/promise.h"
 #include "cli/complain.h"
 #include "record/json.h"
 #include "report/format.h"
+#include "report/promises_json.h"
 #include "suite/executor.h"
 
 namespace assay::cli {
@@ -37,32 +37,6 @@ void add_module(suite::Executor& executor, const Json& module, record::Run& run)
                             "install what is missing, or remove the module"});
 }
 
-Json to_json(const catalog::Promise& promise) {
-    return {{"value", promise.value ? json_number(*promise.value) : Json(nullptr)},
-            {"unit", promise.unit},
-            {"basis", promise.basis}};
-}
-
-Json to_json(const std::map<std::string, catalog::Promise>& by_type) {
-    Json json = Json::object();
-    for (const auto& [type, promise] : by_type) json[type] = to_json(promise);
-    return json;
-}
-
-// What the catalog promises of each device, with its sources.
-Json promises_of(const record::Run& run) {
-    Json list = Json::array();
-    for (const auto& facts : run.provenance.devices) {
-        const auto promises = catalog::promises(facts);
-        list.push_back({{"device", facts.id},
-                        {"model", promises.model},
-                        {"flop_per_cycle", to_json(promises.flop_per_cycle)},
-                        {"peak", to_json(promises.peak)},
-                        {"bandwidth", to_json(promises.bandwidth)}});
-    }
-    return list;
-}
-
 }  // namespace
 
 CLI::App* InfoCommand::declare(CLI::App& app) {
@@ -91,7 +65,7 @@ int InfoCommand::run() {
     for (const auto& module : modules) add_module(*executor, module, run);
     run.ended = utc_now();
     if (format == report::Format::json) {
-        const Json inventory{{"modules", modules}, {"promises", promises_of(run)}};
+        const Json inventory{{"modules", modules}, {"promises", report::promises_json(run)}};
         write_file(output_, dump_line(record::to_json(run, "inventory", inventory)) + "\n");
     } else {
         write_file(output_,

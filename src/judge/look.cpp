@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "work/transfer.h"
 
 namespace assay::judge {
@@ -27,6 +28,14 @@ bool is_local(const record::Case& what) {
 std::string place(const record::Result& result) {
     return fmt::format("{} {} {} {}", result.probe, result.device, result.conditions.protocol,
                        result.what.text());
+}
+
+std::string text_without(const record::Case& what, std::string_view pair) {
+    std::vector<std::string> words;
+    for (const auto& one : what.pairs()) {
+        if (!one.is_default && one.name != pair) words.push_back(one.text());
+    }
+    return join(words, " ");
 }
 
 std::optional<double> measured(const record::Result& result, std::string_view metric) {

@@ -14,7 +14,8 @@ enum class Format { table, json, csv };
 Format parse_format(std::string_view word);  // throws UsageError
 
 // Results in tables by probe (one row a result: its case, the first metric with interval, path,
-// clock, samples), failed and skipped ones with their reason.
+// clock, samples), failed and skipped ones with their reason; below them what differences between
+// protocols and algorithms are made of, and speed by inputs.
 std::string results_table(const record::Run& run);
 // What was delivered of what was promised, the findings, the headline.
 std::string verdict_text(const judge::Verdict& verdict,

@@ -5,7 +5,9 @@
 
 #include "base/units.h"
 #include "report/format.h"
+#include "report/inputs_plot.h"
 #include "report/text_table.h"
+#include "report/waterfall.h"
 
 namespace assay::report {
 
@@ -94,6 +96,7 @@ std::string results_table(const record::Run& run) {
         const std::pair key{result.probe, result.device};
         if (std::ranges::find(groups, key) == groups.end()) groups.push_back(key);
     }
+    const auto falls = judge::waterfalls(run);
     for (const auto& [probe, device] : groups) {
         TextTable table({{"case", Align::left},
                          {"protocol", Align::left},
@@ -110,7 +113,12 @@ std::string results_table(const record::Run& run) {
         }
         text += fmt::format("{} on {}\n", probe, device);
         if (!table.empty()) text += table.text();
-        text += without_value(run, probe, device) + "\n";
+        text += without_value(run, probe, device);
+        for (const auto& fall : falls) {
+            if (fall.result->probe != probe || fall.result->device != device) continue;
+            text += "  " + waterfall_text(fall) + "\n";
+        }
+        text += inputs_plot(run, probe, device) + "\n";
     }
     if (run.state == record::RunState::interrupted)
         text += "interrupted: what was measured is above\n\n";

@@ -78,6 +78,7 @@ TEST(Accelerators, WhatNoSourceGivesIsNotShipped) {
 TEST(Accelerators, FiguresOfThirdPartiesAreMarked) {
     EXPECT_TRUE(row("AMD Instinct MI300X").power.at(0).secondary);
     EXPECT_TRUE(row("AMD Instinct MI355X").power.at(0).secondary);
+    EXPECT_TRUE(row("NVIDIA H200 SXM").peak.at("tf32")[0].secondary);
     EXPECT_FALSE(row("NVIDIA H200 SXM").power.at(0).secondary);
 }
 

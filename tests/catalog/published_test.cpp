@@ -113,6 +113,16 @@ TEST(Published, OtherInputsBatchesOrEpiloguesAreOtherWork) {
     EXPECT_THAT(values("NVIDIA H200 SXM", result), IsEmpty());
 }
 
+TEST(Published, WhatWasReadInAnExcerptIsMarked) {
+    for (const auto& row : shipped()) {
+        EXPECT_EQ(row.secondary, row.source.find("fork") != row.source.npos ||
+                                     row.source.find("blog on GB200") != row.source.npos ||
+                                     row.source.find("scalarlm") != row.source.npos ||
+                                     row.source.find("alpharomercoma") != row.source.npos)
+            << row.source;
+    }
+}
+
 TEST(Published, RatiosAreNoFigureOfAResult) {
     const auto ratios = std::ranges::count(shipped(), Published::Kind::ratio, &Published::kind);
     EXPECT_GE(ratios, 8);

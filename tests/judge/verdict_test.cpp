@@ -92,8 +92,8 @@ TEST(Verdict, TellsBoostFromSustained) {
 TEST(Verdict, OfAnAcceleratorTakesTheDatasheetAndTheClockSeen) {
     const auto verdict = verdict_of(h200_machine());
     const auto& sustained = verdict.delivered[1];
-    EXPECT_THAT(sustained.promised, Optional(989.5));
-    EXPECT_THAT(sustained.promise_basis, HasSubstr("at 1830 MHz (NVIDIA H200 datasheet"));
+    EXPECT_THAT(sustained.promised, Optional(989.0));
+    EXPECT_THAT(sustained.promise_basis, HasSubstr("at 1830 MHz (InferenceX-app"));
     EXPECT_THAT(sustained.clock_allows, Optional(DoubleNear(132 * 4096 * 1495e6 / 1e12, 1e-9)));
     const auto& read = delivered(verdict, "memory read");
     EXPECT_THAT(read.promised, Optional(4800.0));

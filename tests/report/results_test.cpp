@@ -88,5 +88,42 @@ cpu delivers 50 % of its promise
 )");
 }
 
+TEST(VerdictText, PutsPublishedFiguresBesideAndTheirSourcesBelow) {
+    judge::Verdict verdict;
+    judge::Delivered boost{"cuda:0", "bf16 matrix product", 800,   "TFLOP/s", "boost m=8",
+                           989.5,    "datasheet",           957.0, "seen"};
+    catalog::Published article;
+    article.value = 720;
+    article.unit = "TFLOP/s";
+    article.source = "Article";
+    article.date = "2024";
+    article.method = "median";
+    auto other = article;
+    other.value = 650;
+    other.most = 806;
+    other.source = "Other";
+    boost.published = {article, other};
+    auto sustained = boost;
+    sustained.value = 684;
+    sustained.case_text = "sustained m=8";
+    auto copy = boost;
+    copy.quantity = "memory copy";
+    copy.published = {article};
+    verdict.delivered = {boost, sustained, copy};
+    verdict.published_problem = "published.toml:3:1: broken";
+    EXPECT_EQ(verdict_text(verdict, {}), R"(verdict
+  delivered                                   of the promise  of what the clock allows   published  at
+  cuda:0 bf16 matrix product  800.0  TFLOP/s            81 %                      84 %  650 to 806  boost m=8
+  cuda:0 bf16 matrix product  684.0  TFLOP/s            69 %                      71 %  650 to 806  sustained m=8
+  cuda:0 memory copy          800.0  TFLOP/s            81 %                      84 %         720  boost m=8
+  promise of bf16 matrix product, memory copy: datasheet
+  published for cuda:0 bf16 matrix product: 720 TFLOP/s (Article, 2024: median)
+  published for cuda:0 bf16 matrix product: 650 to 806 TFLOP/s (Other, 2024: median)
+  published for cuda:0 memory copy: 720 TFLOP/s (Article, 2024: median)
+  published figures: published.toml:3:1: broken
+
+)");
+}
+
 }  // namespace
 }  // namespace assay::report
