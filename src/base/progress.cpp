@@ -49,9 +49,8 @@ std::string bar(std::size_t done, std::size_t total) {
 
 }  // namespace
 
-Progress::Progress(double budget_s, bool quiet, std::FILE* stream)
-    : budget_s_(budget_s),
-      quiet_(quiet),
+Progress::Progress(bool quiet, std::FILE* stream)
+    : quiet_(quiet),
       terminal_(can_redraw(stream)),
       stream_(stream),
       started_(monotonic_seconds()) {}

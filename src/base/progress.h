@@ -8,12 +8,13 @@ namespace assay {
 
 class Progress {
   public:
-    // `budget_s` is the time the whole is expected to take; 0 when unknown.
-    Progress(double budget_s, bool quiet, std::FILE* stream = stderr);
+    explicit Progress(bool quiet, std::FILE* stream = stderr);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    // The time that the whole is expected to take, from now on; 0, as at first: unknown.
+    void expect(double budget_s) { budget_s_ = budget_s; }
     // Work `done` of `total` is complete, `what` runs now. The time left is told from the budget
     // until enough is done to extrapolate.
     void step(std::size_t done, std::size_t total, const std::string& what);
@@ -25,7 +26,7 @@ class Progress {
     double seconds_left(std::size_t done, std::size_t total) const;
     void clear_bar();
 
-    double budget_s_;
+    double budget_s_ = 0;
     bool quiet_;
     bool terminal_;
     std::FILE* stream_;

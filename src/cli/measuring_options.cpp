@@ -191,7 +191,7 @@ int MeasuringOptions::measure(const suite::Plan& plan, bool with_verdict) const 
     // Found out before an hour of measuring, not after it.
     check_writable(output_);
 
-    Progress progress(plan.budget_s, quiet_);
+    Progress progress(quiet_);
     Keeper keeper(store_, progress);
     suite::Conductor conductor(chosen, progress);
     conductor.run(

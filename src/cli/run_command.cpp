@@ -17,7 +17,9 @@ CLI::App* RunCommand::declare(CLI::App& app) {
 
 int RunCommand::run() {
     auto plan = suite::load_suite(suite_);
-    if (!budget_.empty()) plan.budget_s = parse_duration(budget_, "--budget");
+    if (!budget_.empty()) {
+        plan.budget.cpu_s = plan.budget.accelerator_s = parse_duration(budget_, "--budget");
+    }
     return measuring_.measure(plan, true);
 }
 

@@ -26,6 +26,7 @@ namespace {
 constexpr std::uint64_t kElement = sizeof(float);
 constexpr const char* kByDevice = "auto";
 constexpr const char* kAllKernels = "all";
+constexpr const char* kPinned = "pinned";  // as work::name() has it
 
 using Words = std::vector<std::string>;
 
@@ -157,7 +158,7 @@ void expand_transfers(const std::vector<work::Transfer>& transfers, const Option
             what.set("op", std::string(work::name(transfer)));
             what.set("size", size_label(size));
             what.set("nodes", node, "local");
-            if (memory) what.set("host_memory", std::string(work::name(*memory)), "pinned");
+            if (memory) what.set("host_memory", std::string(work::name(*memory)), kPinned);
             cases.push_back(std::move(what));
         }
     };
@@ -236,7 +237,7 @@ std::vector<OptionSpec> MemoryProbe::options() const {
          "all: cores of each node against memory of each; transfers: each node's host memory"},
         {"kernel", "", "NAME,...|all",
          "which of the device's ways to do an op; all: each, interleaved round by round"},
-        {"host-memory", "pinned", "pinned,pageable", "the host's end of a transfer"},
+        {"host-memory", kPinned, "pinned,pageable", "the host's end of a transfer"},
     };
 }
 
@@ -247,6 +248,11 @@ std::vector<record::Case> MemoryProbe::expand(const Options& options,
         throw UsageError(
             "--kernel chooses among kernels, and --op " + options.at("op") + " has none",
             "name copy, read, write, scale, add or triad");
+    }
+    if (ops.transfers.empty() && options.at("host-memory") != kPinned) {
+        throw UsageError(
+            "--host-memory is an end of a transfer, and --op " + options.at("op") + " has none",
+            "name host_to_device, device_to_host or both_ways");
     }
     std::vector<record::Case> cases;
     expand_kernels(ops.kernels, options, facts, cases);

@@ -76,6 +76,7 @@ std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,
                                                  const record::DeviceFacts& facts) const {
     std::vector<Task> tasks;
     for (const auto& step : plan.steps) {
+        if (!runs_on(step, facts)) continue;
         const auto cases = step.probe->expand(step.options, facts);
         const auto first = tasks.size();
         for (const auto& protocol : settings_.protocols) {
@@ -93,6 +94,10 @@ std::vector<Conductor::Task> Conductor::tasks_of(const Plan& plan,
         }
         const double each = step.weight / static_cast<double>(tasks.size() - first);
         for (auto i = first; i < tasks.size(); ++i) tasks[i].weight = each;
+    }
+    if (tasks.empty()) {
+        throw UsageError(fmt::format("suite \"{}\" has nothing to run on {}", plan.suite, facts.id),
+                         "choose another --suite or --device");
     }
     return tasks;
 }
@@ -164,21 +169,27 @@ void Conductor::measure(std::vector<Task>& tasks, double budget_s, record::Run& 
 
 void Conductor::run(const Plan& plan, record::Run& run, const std::function<void()>& on_start,
                     const OnResult& on_result) {
+    const double start = monotonic_seconds();
     std::vector<std::vector<Task>> tasks;
-    double weight = 0;
+    double budget_s = 0;
     try {
         for (const auto& id : resolve(run)) {
-            tasks.push_back(tasks_of(plan, open(id, run)));
-            weight += 1;
+            const auto facts = open(id, run);
+            tasks.push_back(tasks_of(plan, facts));
+            budget_s = plan.budget.on(facts);  // the devices of a run are of one kind
         }
     } catch (const Interrupted&) {
         run.state = record::RunState::interrupted;
         tasks.clear();
     }
     on_start();
-    for (auto& of_device : tasks) {
+    progress_.expect(budget_s);
+    for (std::size_t device = 0; device < tasks.size(); ++device) {
         if (run.state == record::RunState::interrupted) break;
-        measure(of_device, plan.budget_s / weight, run, on_result);
+        // What is left, shared by the devices to come; opening them has taken some of it.
+        const double left = std::max(Budget::kLeast, budget_s - (monotonic_seconds() - start));
+        const double share = budget_s > 0 ? left / static_cast<double>(tasks.size() - device) : 0;
+        measure(tasks[device], share, run, on_result);
     }
     progress_.finish();
     run.ended = utc_now();

@@ -37,7 +37,7 @@ class SuiteFile {
             if (key == "name") {
                 plan.suite = word(value, at);
             } else if (key == "budget_s") {
-                plan.budget_s = positive(value, at);
+                plan.budget = budget(value, at);
             } else if (key == "launches") {
                 plan.launches = launches(value, at);
             } else if (key == "protocol") {
@@ -96,6 +96,28 @@ class SuiteFile {
         fail(at, "a number above 0 is wanted");
     }
 
+    // A number for any device, or a table that tells the kinds of device apart.
+    TimeBudget budget(const nlohmann::json& value, const std::string& at) const {
+        TimeBudget budget;
+        if (!value.is_object()) {
+            budget.cpu_s = budget.accelerator_s = positive(value, at);
+            return budget;
+        }
+        for (const auto& [kind, seconds] : value.items()) {
+            const auto here = at + "/" + kind;
+            const bool cpu = where(kind, here) == Where::cpu;
+            (cpu ? budget.cpu_s : budget.accelerator_s) = positive(seconds, here);
+        }
+        return budget;
+    }
+
+    // Not by the nearest word: that of "gpu" would be "cpu".
+    Where where(const std::string& kind, const std::string& at) const {
+        if (kind == "cpu") return Where::cpu;
+        if (kind == "accelerator") return Where::accelerator;
+        fail(at, fmt::format("\"{}\" is neither cpu nor accelerator", kind));
+    }
+
     int launches(const nlohmann::json& value, const std::string& at) const {
         const bool fits = value.is_number_integer() && value.get<std::int64_t>() >= 1 &&
                           value.get<std::int64_t>() <= kMostLaunches;
@@ -130,6 +152,8 @@ class SuiteFile {
             } else if (key == "expected") {
                 if (!value.is_boolean()) fail(here, "true or false is wanted");
                 step.expected = value.get<bool>();
+            } else if (key == "on") {
+                step.on = where(word(value, here), here);
             } else {
                 const auto text = option_text(value, here);
                 guarded(here, [&] { step.options.set(key, text); });
@@ -145,6 +169,15 @@ class SuiteFile {
 };
 
 }  // namespace
+
+bool runs_on(const Step& step, const record::DeviceFacts& device) {
+    if (step.on == Where::anywhere) return true;
+    return is_accelerator(device) == (step.on == Where::accelerator);
+}
+
+double TimeBudget::on(const record::DeviceFacts& device) const {
+    return is_accelerator(device) ? accelerator_s : cpu_s;
+}
 
 std::vector<std::string> suite_names() {
     std::vector<std::string> names;

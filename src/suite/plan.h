@@ -13,16 +13,28 @@ namespace assay::suite {
 
 inline constexpr int kMostLaunches = 1000;
 
+enum class Where { anywhere, cpu, accelerator };
+
 struct Step {
     const probes::Probe* probe = nullptr;
     probes::Options options;
     double weight = 1;      // share of the budget, over all cases of the step
     bool expected = false;  // `check` counts it as missing when it isn't there
+    Where on = Where::anywhere;
+};
+
+bool runs_on(const Step& step, const record::DeviceFacts& device);
+
+// Seconds for the whole, from start to verdict. 0: none, each case has its own limit.
+struct TimeBudget {
+    double cpu_s = 0, accelerator_s = 0;
+
+    double on(const record::DeviceFacts& device) const;
 };
 
 struct Plan {
-    std::string suite;                   // "" for a single command
-    double budget_s = 0;                 // 0: none, each case has its own limit
+    std::string suite;  // "" for a single command
+    TimeBudget budget;
     int launches = 1;                    // 1 .. kMostLaunches
     std::vector<std::string> protocols;  // empty: the caller's default
     std::vector<Step> steps;

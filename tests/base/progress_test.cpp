@@ -46,7 +46,7 @@ class ProgressToPipe : public testing::Test {
 };
 
 TEST_F(ProgressToPipe, PrintsALineForEachStep) {
-    Progress progress(0, false, stream_);
+    Progress progress(false, stream_);
     progress.step(0, 2, "gemm");
     EXPECT_EQ(written(), "[0/2] gemm\n");
     progress.note("warm");
@@ -58,7 +58,8 @@ TEST_F(ProgressToPipe, PrintsALineForEachStep) {
 }
 
 TEST_F(ProgressToPipe, TellsTheTimeLeftFromTheBudgetAtFirst) {
-    Progress progress(3600, false, stream_);
+    Progress progress(false, stream_);
+    progress.expect(3600);
     progress.step(0, 100, "gemm");
     progress.step(1, 100, "gemm");
     EXPECT_THAT(written(), AllOf(HasSubstr("[0/100] gemm, 1 h 0 min left\n"),
@@ -66,7 +67,8 @@ TEST_F(ProgressToPipe, TellsTheTimeLeftFromTheBudgetAtFirst) {
 }
 
 TEST_F(ProgressToPipe, TellsTheTimeLeftFromTheStepsLater) {
-    Progress progress(36000, false, stream_);
+    Progress progress(false, stream_);
+    progress.expect(36000);
     progress.step(50, 100, "gemm");
     // Hardly any time has passed, so that as much again is far from the budget of ten hours.
     EXPECT_THAT(written(), AllOf(HasSubstr(" s left\n"), Not(HasSubstr(" h "))));
@@ -74,7 +76,8 @@ TEST_F(ProgressToPipe, TellsTheTimeLeftFromTheStepsLater) {
 
 TEST_F(ProgressToPipe, SaysNothingWhenQuiet) {
     {
-        Progress progress(10, true, stream_);
+        Progress progress(true, stream_);
+        progress.expect(10);
         progress.step(0, 2, "gemm");
         progress.note("note");
     }
@@ -85,7 +88,8 @@ TEST_F(ProgressToPipe, SurvivesAClosedStream) {
     std::FILE* closed = std::fopen("/dev/full", "w");
     ASSERT_NE(closed, nullptr);
     {
-        Progress progress(10, false, closed);
+        Progress progress(false, closed);
+        progress.expect(10);
         EXPECT_NO_THROW(progress.step(0, 2, "gemm"));
         EXPECT_NO_THROW(progress.note("note"));
     }
@@ -116,7 +120,7 @@ class ProgressToTerminal : public testing::Test {
 };
 
 TEST_F(ProgressToTerminal, RedrawsABar) {
-    Progress progress(0, false, stream_);
+    Progress progress(false, stream_);
     progress.step(0, 2, "gemm");
     EXPECT_EQ(written(), "[........................] 0/2: gemm");
     progress.step(1, 2, "memory");
@@ -129,7 +133,7 @@ TEST_F(ProgressToTerminal, RedrawsABar) {
 }
 
 TEST_F(ProgressToTerminal, KeepsNotesAboveTheBar) {
-    Progress progress(0, false, stream_);
+    Progress progress(false, stream_);
     progress.step(0, 2, "gemm");
     written();
     progress.note("a note");
@@ -138,14 +142,14 @@ TEST_F(ProgressToTerminal, KeepsNotesAboveTheBar) {
 
 TEST_F(ProgressToTerminal, ClearsTheBarWhenItGoes) {
     {
-        Progress progress(0, false, stream_);
+        Progress progress(false, stream_);
         progress.step(0, 2, "gemm");
     }
     EXPECT_THAT(written(), EndsWith("\r\x1b[K"));
 }
 
 TEST_F(ProgressToTerminal, CutsALineThatWouldWrap) {
-    Progress progress(0, false, stream_);
+    Progress progress(false, stream_);
     // Two-byte letters: the cut falls inside one unless it looks.
     std::string what = "x";
     for (int i = 0; i < 100; ++i) what += "\xC3\xA9";
@@ -158,7 +162,7 @@ TEST_F(ProgressToTerminal, CutsALineThatWouldWrap) {
 
 TEST_F(ProgressToTerminal, DrawsNoBarOnADumbTerminal) {
     setenv("TERM", "dumb", 1);
-    Progress progress(0, false, stream_);
+    Progress progress(false, stream_);
     progress.step(0, 2, "gemm");
     EXPECT_EQ(written(), "[0/2] gemm\r\n");
 }

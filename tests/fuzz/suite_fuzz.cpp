@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const auto plan = assay::suite::parse_suite(text, "suite.toml");
         if (plan.suite.empty() || plan.steps.empty() || plan.launches < 1) std::abort();
+        if (!(plan.budget.cpu_s >= 0) || !(plan.budget.accelerator_s >= 0)) std::abort();
         for (const auto& step : plan.steps) {
             if (!(step.weight > 0)) std::abort();
         }

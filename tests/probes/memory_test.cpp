@@ -111,7 +111,8 @@ TEST(Memory, RefusesOptionsWithoutAMeaning) {
          {Values{{"op", "move"}}, Values{{"op", ""}}, Values{{"size", "0"}}, Values{{"size", "6"}},
           Values{{"size", "-4"}}, Values{{"size", ""}}, Values{{"size", "64K..32K*2"}},
           Values{{"numa", "some"}}, Values{{"op", "both_ways"}, {"kernel", "bulk"}},
-          Values{{"op", "both_ways"}, {"host-memory", "paged"}}, Values{{"kernel", "a,,b"}}}) {
+          Values{{"op", "both_ways"}, {"host-memory", "paged"}},
+          Values{{"op", "copy"}, {"host-memory", "pageable"}}, Values{{"kernel", "a,,b"}}}) {
         EXPECT_THROW(expand(row, nodes()), UsageError)
             << row.begin()->first << " " << row.begin()->second;
     }

@@ -1,5 +1,8 @@
 #include "suite/plan.h"
 
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -9,6 +12,15 @@
 
 namespace assay::suite {
 namespace {
+
+record::DeviceFacts facts_of(const char* kind, std::uint64_t memory_bytes) {
+    record::DeviceFacts facts;
+    facts.id = facts.kind = kind;
+    facts.memory_bytes = memory_bytes;
+    return facts;
+}
+const record::DeviceFacts kCpu = facts_of("cpu", std::uint64_t{16} << 30);
+const record::DeviceFacts kGpu = facts_of("cuda", std::uint64_t{141} << 30);
 
 class Suite : public testing::Test {
   protected:
@@ -41,7 +53,8 @@ batch = [1, 2]
 command = "memory"
 )");
     EXPECT_EQ(plan.suite, "mine");
-    EXPECT_EQ(plan.budget_s, 90);
+    EXPECT_EQ(plan.budget.on(kCpu), 90);
+    EXPECT_EQ(plan.budget.on(kGpu), 90);
     EXPECT_EQ(plan.launches, 4);
     EXPECT_EQ(plan.protocols, (std::vector<std::string>{"boost", "article"}));
     ASSERT_EQ(plan.steps.size(), 2u);
@@ -59,7 +72,9 @@ command = "memory"
 
 TEST_F(Suite, OmittedKeysHaveTheirDefaults) {
     const auto plan = load("name = 'mine'\n[[probe]]\ncommand = 'selftest'\n");
-    EXPECT_EQ(plan.budget_s, 0);
+    EXPECT_EQ(plan.budget.on(kCpu), 0);
+    EXPECT_EQ(plan.budget.on(kGpu), 0);
+    EXPECT_EQ(plan.steps[0].on, Where::anywhere);
     EXPECT_EQ(plan.launches, 1);
     EXPECT_TRUE(plan.protocols.empty());
 }
@@ -79,6 +94,8 @@ TEST_F(Suite, AValueOfAnotherTypeIsNamedWithItsPlace) {
     for (const auto* budget : {"0", "-1", "inf", "nan", "'90'", "[90]", "true"}) {
         expect_bad(std::string("budget_s = ") + budget, "1:12: a number above 0 is wanted", hint);
     }
+    expect_bad("budget_s = {cpu = 0}", "1:19: a number above 0 is wanted", hint);
+    expect_bad("budget_s = {gpu = 9}", "1:19: \"gpu\" is neither cpu nor accelerator", hint);
     for (const auto* launches : {"0", "1001", "1.0", "'4'", "9223372036854775807"}) {
         expect_bad(std::string("launches = ") + launches,
                    "1:12: a whole number of 1 to 1000 is wanted", hint);
@@ -90,6 +107,9 @@ TEST_F(Suite, AValueOfAnotherTypeIsNamedWithItsPlace) {
                hint);
     expect_bad("[[probe]]\ncommand = 'gemm'\nexpected = 1\n", "3:12: true or false is wanted",
                hint);
+    expect_bad("[[probe]]\ncommand = 'gemm'\non = 3\n", "3:6: a text in quotes is wanted", hint);
+    expect_bad("[[probe]]\ncommand = 'gemm'\non = 'cuda'\n",
+               "3:6: \"cuda\" is neither cpu nor accelerator", hint);
     expect_bad("[[probe]]\ncommand = 'gemm'\nbatch = true\n",
                "3:9: a text, a number or a list of them is wanted", hint);
     expect_bad("[[probe]]\ncommand = 'gemm'\nbatch = [1, {}]\n",
@@ -106,14 +126,82 @@ TEST_F(Suite, WithoutANameOrAProbeIsNone) {
     expect_bad("name = 's'\n", "1:1: the suite has no [[probe]]", "suite file");
 }
 
-TEST_F(Suite, EveryShippedOneLoads) {
-    const auto names = suite_names();
-    EXPECT_THAT(names, testing::Contains("quick"));
-    for (const auto& name : names) {
-        const auto plan = load_suite(name);
-        EXPECT_EQ(plan.suite, name);
-        EXPECT_GT(plan.budget_s, 0);
+TEST_F(Suite, StepsAndBudgetsMayDifferByTheKindOfDevice) {
+    const auto plan = load(R"(
+name = "mine"
+budget_s = { cpu = 60, accelerator = 45.5 }
+[[probe]]
+command = "selftest"
+[[probe]]
+command = "gemm"
+on = "cpu"
+[[probe]]
+command = "memory"
+on = "accelerator"
+)");
+    EXPECT_EQ(plan.budget.on(kCpu), 60);
+    EXPECT_EQ(plan.budget.on(kGpu), 45.5);
+    const auto on = [&](const record::DeviceFacts& device) {
+        std::vector<bool> runs;
+        for (const auto& step : plan.steps) runs.push_back(runs_on(step, device));
+        return runs;
+    };
+    EXPECT_EQ(on(kCpu), (std::vector<bool>{true, true, false}));
+    EXPECT_EQ(on(kGpu), (std::vector<bool>{true, false, true}));
+    EXPECT_EQ(
+        load("name = 's'\nbudget_s = {cpu = 3}\n[[probe]]\ncommand = 'gemm'\n").budget.on(kGpu), 0);
+}
+
+// Cases by probe, as they would run on a device.
+std::map<std::string, std::vector<std::string>> cases_on(const Plan& plan,
+                                                         const record::DeviceFacts& device) {
+    std::map<std::string, std::vector<std::string>> cases;
+    for (const auto& step : plan.steps) {
+        if (!runs_on(step, device)) continue;
+        const auto expanded = step.probe->expand(step.options, device);
+        EXPECT_FALSE(expanded.empty());
+        for (const auto& what : expanded) cases[step.probe->name()].push_back(what.text());
     }
+    return cases;
+}
+
+TEST(ShippedSuites, RunOnACpuAndOnAnAccelerator) {
+    const auto names = suite_names();
+    for (const auto* known : {"quick", "standard", "article"}) {
+        EXPECT_THAT(names, testing::Contains(known));
+    }
+    for (const auto& name : names) {
+        for (const auto& device : {kCpu, kGpu}) {
+            SCOPED_TRACE(name + " on " + device.id);
+            const auto plan = load_suite(name);
+            EXPECT_EQ(plan.suite, name);
+            EXPECT_GT(plan.budget.on(device), 0);
+            auto cases = cases_on(plan, device);
+            for (const auto* probe : {"selftest", "gemm", "memory"}) {
+                EXPECT_FALSE(cases[probe].empty()) << probe;
+            }
+            for (auto& [probe, texts] : cases) {
+                const std::set<std::string> distinct(texts.begin(), texts.end());
+                EXPECT_EQ(distinct.size(), texts.size()) << probe << " has a case twice";
+            }
+        }
+    }
+}
+
+TEST(ShippedSuites, QuickMeasuresAnAcceleratorAtItsSize) {
+    const auto plan = load_suite("quick");
+    EXPECT_LE(plan.budget.on(kGpu), 45);
+    const auto cases = cases_on(plan, kGpu);
+    EXPECT_THAT(cases.at("gemm"), testing::Contains("m=8192 n=8192 k=8192 dtype=bf16"));
+    EXPECT_THAT(cases.at("gemm"), testing::Contains("m=16384 n=8192 k=1280 dtype=bf16"));
+    EXPECT_THAT(cases.at("memory"), testing::Contains("op=copy size=4G"));
+    EXPECT_THAT(cases.at("memory"), testing::Contains("op=device_to_host size=256M"));
+}
+
+TEST(ShippedSuites, ArticleHasItsFiveShapesInBothTypes) {
+    const auto plan = load_suite("article");
+    EXPECT_EQ(plan.protocols, std::vector<std::string>{"article"});
+    EXPECT_EQ(cases_on(plan, kGpu).at("gemm").size(), 10U);
 }
 
 TEST(LoadSuite, NamesAnUnknownSuiteAndTheNearest) {

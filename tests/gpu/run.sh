@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# run.sh FOLDER [RECORD]: the tests that need a GPU, on a machine that has one. FOLDER is a build's or
+# an installation's (bin/assay; bin/test_cuda from a build where nvcc is). Writes RECORD (default
+# tests/gpu/last-run.toml, to be committed), which tells ./test elsewhere what was tested. Ends with 1
+# when a test failed, or none could run.
+set -uo pipefail
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+    sed -n '2,5s/^# //p' "$0" >&2
+    exit 2
+fi
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(cd "$1" && pwd) || exit 2
+record=${2:-$root/tests/gpu/last-run.toml}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+outcome() { # NAME STATUS [WHY]
+    if [ "$2" = 0 ]; then
+        passed=$((passed + 1))
+        echo "passed  $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1: ${3:-}"
+        tail -n 40 "$scratch/out"
+    fi
+}
+
+# Tests of a gtest program count one by one; one that was skipped has tested nothing.
+unit_tests() {
+    local program=$folder/bin/test_cuda status=0 good bad
+    : >"$scratch/out"
+    if [ ! -x "$program" ]; then
+        outcome test_cuda 1 "$program isn't there: it is built only where nvcc is"
+        return
+    fi
+    "$program" >"$scratch/out" 2>&1 || status=$?
+    good=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\{0,1\}\..*/\1/p' "$scratch/out" | tail -n 1)
+    bad=$(grep -c '^\[  FAILED  \] .*ms)$' "$scratch/out")
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + bad))
+    echo "${good:-0} passed, $bad failed: test_cuda"
+    if [ "$bad" -gt 0 ]; then
+        grep -B 20 '^\[  FAILED  \] .*ms)$' "$scratch/out" | tail -n 100
+    elif [ $status != 0 ]; then
+        outcome test_cuda 1 "ended with $status"
+    elif [ "${good:-0}" = 0 ]; then
+        outcome test_cuda 1 "no test ran"
+    fi
+}
+
+# program NAME WANTED... -- ARGUMENT...: `assay` ends with 0, prints each WANTED, and skips nothing.
+program() {
+    local name=$1 wanted=() word status=0
+    shift
+    while [ "$1" != -- ]; do
+        wanted+=("$1")
+        shift
+    done
+    shift
+    "$folder/bin/assay" "$@" >"$scratch/out" 2>&1 || status=$?
+    if [ $status != 0 ]; then
+        outcome "$name" 1 "assay $* ended with $status"
+        return
+    fi
+    for word in "${wanted[@]}"; do
+        grep -qF -- "$word" "$scratch/out" && continue
+        outcome "$name" 1 "assay $* doesn't print \"$word\""
+        return
+    done
+    if grep -q '^ *skipped ' "$scratch/out"; then
+        outcome "$name" 1 "assay $* skipped a case"
+        return
+    fi
+    outcome "$name" 0
+}
+
+brief=(--device cuda:0 --store none --quiet --protocol boost --limit 1)
+unit_tests
+program "inventory" cuda:0 -- info
+program "ruler" "timer is linear" '"passed":true' -- selftest --device cuda:0 --store none --quiet --format json
+program "products" dtype=fp32 dtype=bf16 dtype=fp16 dtype=tf32 -- \
+    gemm --shapes 1024x1024x1024 --dtype fp32,bf16,fp16,tf32 "${brief[@]}"
+program "8-bit products" fp8_e4m3fn int8 -- \
+    gemm --shapes 1024x1024x1024 --dtype fp8_e4m3fn,int8 --layout nt "${brief[@]}"
+program "memory" op=triad -- memory --size 1M,256M "${brief[@]}"
+program "kernels compared" "gain of" -- memory --op copy --size 256M --kernel all "${brief[@]}"
+program "transfers" op=both_ways op=device_to_device -- \
+    memory --op host_to_device,device_to_host,both_ways,device_to_device --size 64M \
+    --host-memory pinned,pageable "${brief[@]}"
+begin=$SECONDS
+program "quick suite" "cuda:0 delivers" -- run --suite quick --device cuda:0 --store none --quiet
+took=$((SECONDS - begin))
+# The suite's budget is 45 s.
+if [ $took -le 50 ]; then outcome "quick suite in time" 0; else outcome "quick suite in time" 1 "took $took s"; fi
+
+gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+cat >"$record" <<TOML
+# Written by tests/gpu/run.sh; ./test compares the hash with the sources' (tools/gpu_run_hash.sh).
+hash = "$("$root/tools/gpu_run_hash.sh")"
+date = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+device = "${gpu%%,*}"
+driver = "${gpu##*, }"
+passed = $passed
+failed = $failed
+TOML
+echo "$passed passed, $failed failed: $record"
+[ $failed = 0 ]

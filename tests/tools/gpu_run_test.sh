@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# The record of a GPU run: tests/gpu/run.sh writes it, tools/gpu_run_hash.sh tells when it is stale.
+# On a tree, a program and a test program made up here.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+tree=$scratch/tree
+mkdir -p "$tree"/{backends/cuda,src/ops,src/device,src/work,tests/gpu,tools}
+cp "$root/tools/gpu_run_hash.sh" "$tree/tools/"
+cp "$root/tests/gpu/run.sh" "$tree/tests/gpu/"
+echo 'kernel' >"$tree/backends/cuda/kernel.cu"
+echo 'interface' >"$tree/src/ops/memory.h"
+git -C "$tree" init -q
+git -C "$tree" add -A
+hash() { "$tree/tools/gpu_run_hash.sh"; }
+# says WORDS: the warning is one line with WORDS; none where WORDS is empty.
+says() {
+    local said
+    said=$("$tree/tools/gpu_run_hash.sh" --warn)
+    if [ -z "$1" ]; then
+        [ -z "$said" ] || fail "nothing was to be said, but: $said"
+    elif [[ "$said" != *"$1"*tests/gpu/run.sh* ]] || [ "$(wc -l <<<"$said")" != 1 ]; then
+        fail "'$1' was to be said, with the command, but: '$said'"
+    fi
+}
+
+# A program and a test program that do as they are told.
+build=$scratch/build
+mkdir -p "$build/bin" "$scratch/path"
+cat >"$build/bin/assay" <<'PROGRAM'
+#!/usr/bin/env bash
+[[ " $* " == *" ${BREAKS:-nothing} "* ]] && exit 1
+echo 'cuda:0 delivers much; "timer is linear","passed":true; dtype=fp32 dtype=bf16 dtype=fp16 dtype=tf32'
+echo "fp8_e4m3fn int8 op=triad op=both_ways op=device_to_device"
+[[ " $* " == *" ${MUTE:-nothing} "* ]] || echo "gain of bulk"
+[[ " $* " == *" ${SKIPS:-nothing} "* ]] && echo "  skipped op=copy: no such thing"
+exit 0
+PROGRAM
+cat >"$build/bin/test_cuda" <<'PROGRAM'
+#!/usr/bin/env bash
+if [ "${UNIT:-}" = fails ]; then
+    printf '[  FAILED  ] Cuda.Adds (3 ms)\n[  PASSED  ] 4 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Cuda.Adds\n'
+    exit 1
+fi
+[ "${UNIT:-}" = crashes ] && kill -SEGV $$
+[ "${UNIT:-}" = skips ] && printf '[  PASSED  ] 0 tests.\n[  SKIPPED ] 5 tests, listed below:\n' && exit
+printf '[       OK ] Cuda.Adds (3 ms)\n[  PASSED  ] 5 tests.\n'
+PROGRAM
+printf '#!/bin/sh\necho "NVIDIA H200, 580.159"\n' >"$scratch/path/nvidia-smi"
+chmod +x "$build"/bin/* "$scratch/path/nvidia-smi"
+PATH=$scratch/path:$PATH
+# runs STATUS PASSED FAILED [VARIABLE=VALUE]
+runs() {
+    local status=0 want="passed = $2"$'\n'"failed = $3"
+    env "${@:4}" "$tree/tests/gpu/run.sh" "$build" >"$scratch/out" 2>&1 || status=$?
+    [ $status = "$1" ] || fail "run.sh ${*:4} was to end with $1, not $status: $(cat "$scratch/out")"
+    [ "$(grep -E '^(passed|failed)' "$tree/tests/gpu/last-run.toml")" = "$want" ] ||
+        fail "run.sh ${*:4} was to record $2 and $3: $(cat "$tree/tests/gpu/last-run.toml")"
+}
+
+says 'no recorded run'
+runs 0 14 0
+says ''
+grep -qx 'device = "NVIDIA H200"' "$tree/tests/gpu/last-run.toml" || fail "the device isn't recorded"
+grep -qx 'driver = "580.159"' "$tree/tests/gpu/last-run.toml" || fail "the driver isn't recorded"
+runs 1 13 1 BREAKS=info
+says 'had 1 failures'
+runs 1 13 1 MUTE=all
+runs 1 12 2 SKIPS=gemm
+runs 1 13 1 UNIT=fails
+runs 1 9 1 UNIT=crashes
+runs 1 9 1 UNIT=skips
+mv "$build/bin/test_cuda" "$build/bin/gone"
+runs 1 9 1
+mv "$build/bin/gone" "$build/bin/test_cuda"
+runs 0 14 0
+
+before=$(hash)
+git -C "$tree" add -A
+[ "$(hash)" = "$before" ] || fail "the record itself counts"
+echo 'notes' >"$tree/backends/notes"
+[ "$(hash)" = "$before" ] || fail "a file that isn't tracked counts"
+rm "$tree/backends/notes"
+cp -r "$tree" "$scratch/copy"
+rm -rf "$scratch/copy/.git"
+[ "$("$scratch/copy/tools/gpu_run_hash.sh")" = "$before" ] || fail "a copy without .git has another hash"
+says ''
+for file in backends/cuda/kernel.cu src/ops/memory.h tests/gpu/run.sh; do
+    cp "$tree/$file" "$scratch/kept"
+    echo '# changed' >>"$tree/$file"
+    says 'other sources'
+    cp "$scratch/kept" "$tree/$file"
+    says ''
+done
+git -C "$tree" mv backends/cuda/kernel.cu backends/cuda/other.cu
+says 'other sources'
+[ $failures = 0 ]
