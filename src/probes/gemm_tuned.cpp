@@ -275,7 +275,7 @@ TunedChoice choose_algorithm(const MatmulCase& matmul, const TuneRequest& reques
     }
     settings["winner"] = winner;
     if (winners) {
-        if (!hit) keep_winner(*winners, key, winner, result);
+        if (tried > 0) keep_winner(*winners, key, winner, result);
         if (!winners->note().empty()) settings["winners file"] = winners->note();
     }
     if (request.time_again) {

@@ -140,6 +140,21 @@ TEST_F(GemmTunedTest, WhatThrowsIsDroppedAndNamed) {
     EXPECT_EQ(value(result, "algorithms tried"), 2);
 }
 
+TEST_F(GemmTunedTest, WhereNoneCanBeTimedTheOwnChoiceStaysAndNothingIsKept) {
+    for (auto& one : bench.fake.script.algorithms) one.wrong_by = one.name == "own" ? 0 : 1;
+    int prepared = 0;
+    way("own").on_prepare = [&prepared] {
+        if (++prepared == 2) throw Error("no memory for a second one");
+    };
+    const auto result = run();
+    EXPECT_EQ(setting(result, "winner"), "own");
+    EXPECT_EQ(value(result, "algorithms tried"), 0);
+    EXPECT_EQ(value(result, "tuned gain"), 1);
+    EXPECT_NEAR(value(result, "time"), 1e-3, 1e-9);
+    way("own").on_prepare = {};
+    EXPECT_EQ(setting(run(), "cache"), "miss");
+}
+
 TEST_F(GemmTunedTest, AnEarlierWinnerThatCanNoLongerBeUsedIsSearchedForAnew) {
     run();
     way("best").unsupported = true;
