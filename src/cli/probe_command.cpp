@@ -8,13 +8,17 @@ CLI::App* ProbeCommand::declare(CLI::App& app) {
     auto* command = app.add_subcommand(probe_.name(), probe_.summary());
     for (const auto& spec : probe_.options()) {
         const auto name = spec.name;
-        command
-            ->add_option_function<std::string>(
-                "--" + name,
-                [this, name](const std::string& value) { given_.emplace_back(name, value); },
-                spec.help)
-            ->type_name(spec.metavar)
-            ->default_str(spec.default_value);
+        const auto implied = spec.implied;
+        auto* option = command
+                           ->add_option_function<std::string>(
+                               "--" + name,
+                               [this, name, implied](const std::string& value) {
+                                   given_.emplace_back(name, value.empty() ? implied : value);
+                               },
+                               spec.help)
+                           ->type_name(spec.metavar)
+                           ->default_str(spec.default_value);
+        if (!implied.empty()) option->expected(0, 1);
     }
     measuring_.declare(*command);
     command->footer("Examples:\n  " + join(probe_.examples(), "\n  "));

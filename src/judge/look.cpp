@@ -88,6 +88,10 @@ std::vector<const record::Result*> main_memory(const Evidence& evidence,
     return results;
 }
 
+bool is_about_memory(const record::Check& check) {
+    return check.name == "memory returned";
+}
+
 std::string counted(std::size_t n, const std::string& noun) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }

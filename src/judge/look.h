@@ -32,6 +32,9 @@ std::optional<double> highest_clock_mhz(const record::Result& result);
 // their kernel, where the arrays are larger than the last-level cache.
 std::vector<const record::Result*> main_memory(const Evidence& evidence, const std::string& device);
 
+// A check of what is held on the device, not of an answer.
+bool is_about_memory(const record::Check& check);
+
 // "1 case", "3 cases"
 std::string counted(std::size_t n, const std::string& noun);
 

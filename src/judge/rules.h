@@ -7,6 +7,8 @@ namespace assay::judge {
 
 extern const Rule kNothingMeasured;
 extern const Rule kWrongAnswer;
+extern const Rule kWrongAlgorithm;
+extern const Rule kMemoryKept;
 extern const Rule kSelftestFailed;
 extern const Rule kFailedCase;
 extern const Rule kNoValue;
@@ -17,6 +19,7 @@ extern const Rule kThrottled;
 extern const Rule kNotSteady;
 extern const Rule kUntrustedInterval;
 extern const Rule kFallback;
+extern const Rule kPathParity;
 extern const Rule kSizeCliff;
 extern const Rule kNoTelemetry;
 

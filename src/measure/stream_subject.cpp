@@ -80,7 +80,7 @@ StreamSubject::Layout StreamSubject::layout_of(std::size_t samples, int calls_pe
     const double sample_s = call_s_ * calls_per_sample;
     const std::size_t most = fitting(kHeldEntries - 3, per_sample);
     std::size_t block = 1;  // until the length is known
-    if (sample_s > 0) {
+    if (sample_s >= 0) {
         block = static_cast<std::size_t>(std::clamp(kBlockS / sample_s, 1.0, 1.0 * kHeldEntries));
     }
     block = std::min(block, most);

@@ -66,7 +66,7 @@ class StreamSubject final : public Subject {
     std::vector<std::unique_ptr<device::Event>> events_;
     std::vector<double> clock_mhz_;  // of the samples of the last run
     std::size_t calls_ = 0;
-    double call_s_ = 0;  // by the last run; 0 before any
+    double call_s_ = -1;  // by the last run; below 0 before any
     double resolution_ = 0;
 };
 

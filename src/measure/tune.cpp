@@ -28,6 +28,7 @@ constexpr std::size_t kMostInSlot = 10;
 constexpr double kLeastNoise = 0.005;
 // Of the standard error of a difference between two candidates: the leader is the luckiest of many.
 constexpr double kSurely = 4.5;
+constexpr double kLongestSettling_s = 6;
 constexpr std::size_t kFewestRounds = 3;  // before noise decides
 constexpr std::size_t kWantedRounds = 4;  // of those that remain, or half of them go
 constexpr std::size_t kMostRounds = 200;
@@ -125,12 +126,15 @@ class Search {
         drop([&](const Candidate& candidate) { return candidate.shortest > kFarSlower * best; });
     }
 
+    // Interleaved candidates needn't wait for the last percent of a steady rate.
     void warm() {
+        auto settling = protocol_;
+        settling.settle_limit_s = std::min(settling.settle_limit_s, kLongestSettling_s);
         while (!alive_.empty()) {
             auto& first = alive_.front();
             const bool went_well = guarded(first.index, [&] {
                 warm_up(*first.runner, clock_, protocol_.warmup_s);
-                if (protocol_.settle) settle(*first.runner, clock_, protocol_);
+                if (protocol_.settle) settle(*first.runner, clock_, settling);
             });
             if (went_well) return;
             alive_.erase(alive_.begin());

@@ -1,6 +1,8 @@
 #include "probes/gemm.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +13,11 @@
 #include "measure/summary.h"
 #include "ops/matmul.h"
 #include "probes/cache_clearer.h"
+#include "probes/efficiency.h"
 #include "probes/gemm_methods.h"
+#include "probes/gemm_parity.h"
 #include "probes/gemm_sweep.h"
+#include "probes/gemm_tuned.h"
 #include "probes/matmul_check.h"
 #include "probes/matmul_operands.h"
 #include "probes/matmul_problem.h"
@@ -58,17 +63,51 @@ std::pair<float, float> parse_scales(const std::string& text) {
     return {number(words[0]), number(words[1])};
 }
 
-void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& result) {
+// "yes" or "no"; no when it isn't given.
+bool is_asked(const Options& options, const char* option) {
+    const auto& word = options.at(option);
+    if (word.empty() || word == "no") return false;
+    if (word == "yes") return true;
+    throw UsageError(fmt::format("--{} {} is neither yes nor no", option, word),
+                     "leave the value out for yes");
+}
+
+// What run() must know, though the product is the same with and without.
+void set_flag(record::Case& what, const char* name, bool value) {
+    if (value) what.set(name, "yes", "yes");
+}
+
+void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& bench,
+                   record::Result& result) {
     auto prepared = bench.device.need<ops::Matmul>().prepare(matmul.problem);
     describe(prepared->implementation(), result);
     const RotatingOperands operands(bench.device, matmul, bench.seed);
     if (!operands.note().empty()) result.conditions.settings["cold"] = operands.note();
 
+    const MatmulChecker checker(matmul, bench.seed);
     const auto stream = bench.device.create_stream();
+    const auto check = [&](const char* name) {
+        auto answer = checker.check(bench.device, operands.set(0));
+        answer.name = name;
+        result.checks.push_back(std::move(answer));
+        return result.checks.back().passed;
+    };
     prepared->enqueue(*stream, operands.set(0));
     stream->synchronize();
-    result.checks.push_back(check_matmul(bench.device, matmul, operands.set(0), bench.seed));
-    if (!result.checks.back().passed) return;  // a wrong answer has no speed
+    if (!check("answer")) return;  // a wrong answer has no speed
+
+    TunedChoice tuned;
+    if (matmul.algorithm == Algorithm::tuned) {
+        tuned = choose_algorithm(matmul, request, *prepared, operands, checker, bench, result);
+        if (tuned.winner) {
+            prepared = std::move(tuned.winner);
+            describe(prepared->implementation(), result);
+            checker.poison(bench.device, operands.set(0));
+            prepared->enqueue(*stream, operands.set(0));
+            stream->synchronize();
+            if (!check("answer of the winner")) return;
+        }
+    }
 
     std::function<void()> clear;  // held by the subject, which runs it between samples
     if (bench.protocol.clear_between && matmul.cache == CacheState::cold) {
@@ -81,16 +120,13 @@ void measure_plain(const MatmulCase& matmul, Bench& bench, record::Result& resul
     const auto subject =
         rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
+    result.launches.back().samples.merge(tuned.samples);
     // As the timed calls left it, and computed once more: what was right before may be wrong under
     // load or after it.
-    auto under = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
-    under.name = "answer under load";
-    result.checks.push_back(std::move(under));
+    check("answer under load");
     prepared->enqueue(*stream, operands.set(0));
     stream->synchronize();
-    auto after = check_matmul(bench.device, matmul, operands.set(0), bench.seed);
-    after.name = "answer after load";
-    result.checks.push_back(std::move(after));
+    check("answer after load");
 }
 
 }  // namespace
@@ -103,7 +139,10 @@ std::vector<std::string> GemmProbe::examples() const {
     return {"assay gemm --shapes 1024x1024x1024 --dtype fp32,bf16",
             "assay gemm --shapes llama3-70b --tp 8 --tokens 512 --dtype bf16 --layout nt",
             "assay gemm --shapes 512x512x512 --sweep n=480..544+8",
-            "assay gemm --shapes 1024x1024x1024 --as mamf-old,do_bench,best-of"};
+            "assay gemm --shapes 1024x1024x1024 --as mamf-old,do_bench,best-of",
+            "assay gemm --shapes 8192x8192x8192 --dtype bf16 --algorithm heuristic,tuned",
+            "assay gemm --shapes article --dtype bf16 --parity",
+            "assay gemm --shapes article --dtype fp8_e4m3fn --accumulation exact,fast"};
 }
 
 std::vector<OptionSpec> GemmProbe::options() const {
@@ -125,12 +164,20 @@ std::vector<OptionSpec> GemmProbe::options() const {
         {"batch", "1", "N,...", "independent products in one call"},
         {"inputs", "normal", "DIST,...", "normal, uniform, zeros, ones, ints"},
         {"cache", "cold", "cold|hot", "cold rotates operands over twice the last-level cache"},
+        {"algorithm", "heuristic", "heuristic,tuned",
+         "the library's own choice, or the fastest of all that it can run, which is kept"},
+        {"retune", "", "yes|no", "tuned: search again, whatever winner is known", "yes"},
+        {"retune-time", "", "yes|no", "tuned: also time the search for M + 128", "yes"},
         {"sweep", "", "n=FIRST..LAST+STEP",
          "a dimension (m, n, k) over a range, interleaved: finds "
          "sizes that take longer than a larger one"},
         {"as", "", "METHOD,...",
          "also time it as mamf-old, do_bench, superbench, hipblaslt or best-of would, and print "
          "each one's error"},
+        {"parity", "", "entries|layouts",
+         "the same operands through every entry point, with and without bias, interleaved; or "
+         "through every layout",
+         "entries"},
     };
 }
 
@@ -150,10 +197,43 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     const auto batches = parse_list(
         options, "batch", [](std::string_view word) { return parse_integer(word, "--batch"); });
     const auto cache = parse_cache_state(options.at("cache"));
+    const auto algorithms = parse_list(options, "algorithm", parse_algorithm);
+    const bool retune = is_asked(options, "retune");
+    const bool retune_time = is_asked(options, "retune-time");
+    const bool tunes = std::ranges::find(algorithms, Algorithm::tuned) != algorithms.end();
+    if ((retune || retune_time) && !tunes) {
+        throw UsageError(retune ? "--retune without --algorithm tuned"
+                                : "--retune-time without --algorithm tuned",
+                         "add --algorithm tuned");
+    }
     const auto& sweep = options.at("sweep");
     const auto& methods = options.at("as");
-    if (!sweep.empty() && !methods.empty()) {
-        throw UsageError("--sweep and --as can't be combined", "run them one after the other");
+    const auto& parity = options.at("parity");
+    const std::string tuned = tunes ? "tuned" : "";
+    const std::array<std::pair<const char*, const std::string&>, 4> methods_of_their_own{
+        {{"--sweep", sweep},
+         {"--as", methods},
+         {"--parity", parity},
+         {"--algorithm tuned", tuned}}};
+    const char* first = nullptr;
+    for (const auto& [option, value] : methods_of_their_own) {
+        if (value.empty()) continue;
+        if (first != nullptr) {
+            throw UsageError(fmt::format("{} and {} can't be combined", first, option),
+                             "run them one after the other");
+        }
+        first = option;
+    }
+    if (!parity.empty()) {
+        const bool of_layouts = parse_parity(parity) == Parity::layouts;
+        if (of_layouts && !layouts.empty()) {
+            throw UsageError("--layout and --parity layouts can't be combined",
+                             "leave out --layout: all four are compared");
+        }
+        if (std::ranges::any_of(epilogues, work::has_bias)) {
+            throw UsageError("--parity with a bias: it compares with and without one itself",
+                             "give --epilogue none or gelu");
+        }
     }
     const auto swept = sweep.empty() ? Sweep{} : parse_sweep(sweep);
     if (!methods.empty()) parse_methods(methods);
@@ -191,6 +271,8 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
         matmul.problem.k = shape.k;
         matmul.layer = shape.layer;
     });
+    cross(matmuls, algorithms,
+          [](MatmulCase& matmul, Algorithm algorithm) { matmul.algorithm = algorithm; });
 
     std::vector<record::Case> cases;
     for (const auto& matmul : matmuls) {
@@ -199,13 +281,18 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
         auto what = to_case(matmul);
         if (!sweep.empty()) what.set("sweep", sweep);
         if (!methods.empty()) what.set("as", methods);
+        if (!parity.empty()) what.set("parity", parity);
+        if (matmul.algorithm == Algorithm::tuned) {
+            set_flag(what, "retune", retune);
+            set_flag(what, "retune_time", retune_time);
+        }
         cases.push_back(std::move(what));
     }
     return cases;
 }
 
 bool GemmProbe::has_own_method(const record::Case& what) const {
-    return what.has("sweep") || what.has("as");
+    return what.has("sweep") || what.has("as") || what.has("parity");
 }
 
 void GemmProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
@@ -214,19 +301,29 @@ void GemmProbe::run(const record::Case& what, Bench& bench, record::Result& resu
         measure_sweep(matmul, parse_sweep(what.at("sweep")), bench, result);
     } else if (what.has("as")) {
         measure_methods(matmul, parse_methods(what.at("as")), bench, result);
+    } else if (what.has("parity")) {
+        measure_parity(matmul, parse_parity(what.at("parity")), bench, result);
     } else {
-        measure_plain(matmul, bench, result);
+        measure_plain(matmul, {what.has("retune"), what.has("retune_time")}, bench, result);
     }
 }
 
 std::vector<record::Metric> GemmProbe::metrics(const record::Result& result) const {
     if (result.what.has("sweep")) return sweep_metrics(result);
     if (result.what.has("as")) return method_metrics(result);
+    if (result.what.has("parity")) return parity_metrics(result);
     const auto matmul = matmul_from_case(result.what);
-    return {measure::rate_metric("throughput", "TFLOP/s",
-                                 "2 M N K batch / median time of one call, 1e12 per second",
-                                 work::flop(matmul.problem) / 1e12, result.launches),
-            measure::time_metric("time", "device time of one call", result.launches)};
+    const double flop = work::flop(matmul.problem);
+    std::vector<record::Metric> metrics{
+        measure::rate_metric("throughput", "TFLOP/s",
+                             "2 M N K batch / median time of one call, 1e12 per second",
+                             flop / 1e12, result.launches),
+        measure::time_metric("time", "device time of one call", result.launches)};
+    std::ranges::move(efficiency_metrics(result, flop), std::back_inserter(metrics));
+    if (matmul.algorithm == Algorithm::tuned) {
+        std::ranges::move(tuned_metrics(result.launches), std::back_inserter(metrics));
+    }
+    return metrics;
 }
 
 }  // namespace assay::probes

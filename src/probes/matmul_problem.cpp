@@ -24,6 +24,13 @@ CacheState parse_cache_state(std::string_view word) {
     throw_unknown("cache state", word, known);
 }
 
+Algorithm parse_algorithm(std::string_view word) {
+    if (word == "heuristic") return Algorithm::heuristic;
+    if (word == "tuned") return Algorithm::tuned;
+    static const std::array<std::string, 2> known{"heuristic", "tuned"};
+    throw_unknown("algorithm", word, known);
+}
+
 record::Case to_case(const MatmulCase& matmul) {
     const auto& p = matmul.problem;
     record::Case what;
@@ -41,6 +48,8 @@ record::Case to_case(const MatmulCase& matmul) {
     what.set("batch", std::to_string(p.batch), "1");
     what.set("inputs", text(work::name(matmul.inputs)), "normal");
     what.set("cache", matmul.cache == CacheState::cold ? "cold" : "hot", "cold");
+    what.set("algorithm", matmul.algorithm == Algorithm::tuned ? "tuned" : "heuristic",
+             "heuristic");
     // A name for readers: marked as a default, so that it never changes the identity.
     if (!matmul.layer.empty()) what.set("layer", matmul.layer, matmul.layer);
     return what;
@@ -64,6 +73,7 @@ MatmulCase matmul_from_case(const record::Case& what) {
     p.batch = what.integer("batch");
     matmul.inputs = work::parse_distribution(what.at("inputs"));
     matmul.cache = parse_cache_state(what.at("cache"));
+    matmul.algorithm = parse_algorithm(what.at("algorithm"));
     if (what.has("layer")) matmul.layer = what.at("layer");
     return matmul;
 }

@@ -11,11 +11,14 @@
 namespace assay::probes {
 
 enum class CacheState { cold, hot };
+// The library's own choice, or the fastest of what it can run.
+enum class Algorithm { heuristic, tuned };
 
 struct MatmulCase {
     work::Matmul problem;
     work::Distribution inputs = work::Distribution::normal;
     CacheState cache = CacheState::cold;
+    Algorithm algorithm = Algorithm::heuristic;
     std::string layer;  // shown, not part of the identity
 };
 
@@ -24,5 +27,6 @@ record::Case to_case(const MatmulCase& matmul);
 MatmulCase matmul_from_case(const record::Case& what);
 
 CacheState parse_cache_state(std::string_view word);  // throws UsageError
+Algorithm parse_algorithm(std::string_view word);     // throws UsageError
 
 }  // namespace assay::probes

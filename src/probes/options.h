@@ -13,6 +13,7 @@ struct OptionSpec {
     std::string default_value;  // "" when there is none
     std::string metavar;        // "MxNxK,...|FILE"
     std::string help;
+    std::string implied = {};  // the value of the bare option; "": it needs one
 };
 
 class Options {

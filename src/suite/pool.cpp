@@ -30,6 +30,8 @@ void add_conditions(record::Conditions& all, const record::Conditions& one, std:
             all.throttle_reasons.push_back(reason);
         }
     }
+    // What only a later launch has to say, like an algorithm that its search found wrong.
+    all.settings.insert(one.settings.begin(), one.settings.end());
     // The worst of them stands for all: one launch cut short or not settled is worth knowing.
     if (!one.stop_reason.empty() && one.stop_reason != "precise") all.stop_reason = one.stop_reason;
     if (one.settled == false) all.settled = false;

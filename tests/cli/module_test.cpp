@@ -57,6 +57,21 @@ class ProgramModules : public Assay {
     }
 };
 
+TEST_F(ProgramModules, AnOptionMayImplyItsValue) {
+    const Words one{"gemm", "--shapes", "8x8x8", "--device", "fake:0", "--limit", "0.2"};
+    for (const auto& [given, parity] : {std::pair{Words{"--parity"}, "entries"},
+                                        std::pair{Words{"--parity", "layouts"}, "layouts"},
+                                        std::pair{Words{"--parity", "--quiet"}, "entries"}}) {
+        const auto ended = run(one + given + Words{"--format", "json"});
+        expect_fine(ended);
+        const auto measured = record::run_from_json(parse_json(ended.out, "standard output"));
+        ASSERT_EQ(measured.results.size(), 1u);
+        EXPECT_EQ(measured.results[0].what.at("parity"), parity);
+    }
+    expect_complaint(run(one + Words{"--retune"}), kExitUsage, "--retune without --algorithm tuned",
+                     "add --algorithm tuned");
+}
+
 TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
     expect_failed("segv", "libassay_fake.so");

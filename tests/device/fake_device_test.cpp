@@ -3,10 +3,13 @@
 
 #include <array>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "ops/clock_stamps.h"
 #include "ops/fill.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
@@ -250,6 +253,60 @@ TEST(FakeDevice, CopiesBetweenItsMemories) {
     stream->hold();
     EXPECT_THROW(pageable->enqueue(*stream), std::logic_error);
     stream->release();
+}
+
+TEST(FakeDevice, HasTheWaysToAProductThatTheScriptSays) {
+    FakeDevice device;
+    auto& op = device.need<ops::Matmul>();
+    const work::Matmul problem{.m = 1, .n = 1, .k = 1};
+    EXPECT_TRUE(op.entries().empty());
+    EXPECT_TRUE(op.algorithms(problem, 9).empty());
+    EXPECT_EQ(op.prepare(problem)->implementation().algorithm, "plain loops");
+    device.script.entries = {{.name = "lt"}, {.name = "ex"}};
+    device.script.algorithms = {{.name = "a", .slowdown = 2},
+                                {.name = "b", .wrong_by = 1},
+                                {.name = "c", .unsupported = true},
+                                {.name = "d", .fails = true}};
+    EXPECT_EQ(op.entries(), (std::vector<std::string>{"lt", "ex"}));
+    EXPECT_EQ(op.algorithms(problem, 1), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(op.prepare(problem)->implementation().algorithm, "a");
+    EXPECT_EQ(op.prepare(problem, {"ex", ""})->implementation().algorithm, "ex");
+    EXPECT_THROW(op.prepare(problem, {"", "c"}), Unsupported);
+    EXPECT_THROW(op.prepare(problem, {"", "z"}), Unsupported);
+
+    const auto buffers = device.allocate(12);
+    auto* data = static_cast<float*>(buffers->data());
+    data[0] = 2, data[1] = 3;
+    const auto stream = device.create_stream();
+    EXPECT_THROW(op.prepare(problem, {"", "d"})->enqueue(*stream, {}), Error);
+    for (const auto& [algorithm, product, seconds] :
+         {std::tuple{"a", 6.0F, 2e-3}, std::tuple{"b", 12.0F, 1e-3}}) {
+        const auto prepared = op.prepare(problem, {"", algorithm});
+        const double start = device.now();
+        prepared->enqueue(*stream, {data, data + 1, nullptr, data + 2});
+        stream->synchronize();
+        EXPECT_EQ(data[2], product);
+        EXPECT_NEAR(device.now() - start, seconds, 1e-12);
+    }
+}
+
+TEST(FakeDevice, StampsTheClockThatTheScriptSays) {
+    FakeDevice device;
+    EXPECT_EQ(device.facility(ops::ClockStamps::kName), nullptr);
+    device.script.clock_mhz = [start = device.now()](double time) { return 1e6 * (time - start); };
+    auto& stamps = device.need<ops::ClockStamps>();
+    const auto stream = device.create_stream();
+    const auto buffer = device.allocate(64);
+    stamps.reserve(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        stamps.enqueue(*stream, i);
+        device.need<ops::Fill>().enqueue(*stream, kOnes, work::Type::fp32, 16, buffer->data());
+    }
+    stream->synchronize();
+    const auto clocks = stamps.clock_mhz(3);
+    ASSERT_EQ(clocks.size(), 2U);
+    EXPECT_NEAR(clocks[0], 502.5, 1e-6);  // in the middle of 5 us and a call of 1 ms
+    EXPECT_NEAR(clocks[1], 1507.5, 1e-6);
 }
 
 }  // namespace

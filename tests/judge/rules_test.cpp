@@ -46,7 +46,7 @@ TEST(Rules, HaveIdsOfTheirOwnAndSayWhatTheyFind) {
         EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
         EXPECT_FALSE(rule.finds.empty()) << rule.id;
     }
-    EXPECT_EQ(ids.size(), 14U);
+    EXPECT_EQ(ids.size(), 17U);
 }
 
 TEST(Rules, FindNothingInACleanRun) {
@@ -88,6 +88,26 @@ TEST(WrongAnswer, IsOneErrorForAllCasesAndNotAFailedCaseToo) {
     }
     expect_only(run, "wrong-answer", Severity::error, "dtype=bf16: answer: element 3 is 1");
     EXPECT_EQ(findings_in(run)[0].message, "2 checks found a wrong answer");
+}
+
+TEST(WrongAlgorithm, IsAnErrorThoughTheCaseIsFine) {
+    auto run = good_machine();
+    fp32(run).conditions.library = "cuBLASLt";
+    fp32(run).conditions.library_version = "13.1";
+    fp32(run).conditions.settings["wrong algorithms"] = "algo=66: element (0, 0) is 1, expected 2";
+    expect_only(run, "wrong-algorithm", Severity::error,
+                "dtype=fp32: cuBLASLt 13.1: algo=66: element (0, 0) is 1");
+}
+
+TEST(MemoryKept, IsAnErrorAndNoWrongAnswer) {
+    auto run = good_machine();
+    auto& result = fp32(run);
+    result.checks = {{"memory returned", true, "1 GiB held before tuning, 1 GiB after it"}};
+    EXPECT_THAT(findings_in(run), IsEmpty());
+    result.status = record::Status::failed;
+    result.checks = {{"memory returned", false, "1 GiB held before tuning, 26 GiB after it"}};
+    result.metrics.clear();
+    expect_only(run, "memory-kept", Severity::error, "26 GiB after it");
 }
 
 TEST(SelftestFailed, IsAnErrorOfItsOwn) {
@@ -366,6 +386,30 @@ TEST(Fallback, IsAWarningAndAnEmulationANote) {
     expect_only(run, "fallback", Severity::note, "dtype=fp32: oneDNN");
     fp32(run).path = record::Path::portable;
     EXPECT_THAT(findings_in(run), IsEmpty());
+}
+
+TEST(PathParity, NamesThePathThatIsSurelyMoreThanFivePercentSlower) {
+    auto run = good_machine();
+    auto& result = fp32(run);
+    result.what.set("parity", "entries");
+    const auto ratio = [](const char* path, double lo, double hi) {
+        record::Metric metric;
+        metric.name = std::string("time ratio of ") + path;
+        metric.value = (lo + hi) / 2;
+        metric.interval = {lo, hi};
+        metric.trustworthy = true;
+        return metric;
+    };
+    result.metrics = {ratio("lt", 1, 1), ratio("ex", 1.04, 1.08)};
+    EXPECT_THAT(findings_in(run), IsEmpty());
+    result.metrics.push_back(ratio("lt with bias", 1.06, 1.08));
+    expect_only(run, "path-parity", Severity::warning,
+                "lt with bias takes 1.070 (1.060 to 1.080) times as long as lt");
+    result.metrics.back().trustworthy = false;  // too few rounds
+    for (const auto& finding : findings_in(run)) EXPECT_EQ(finding.rule, "untrusted-interval");
+    result.metrics.back().trustworthy = true;
+    result.what.set("parity", "layouts");
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "another layout is another product";
 }
 
 TEST(SizeCliff, NamesSizeAndWhatToPadTo) {

@@ -1,5 +1,6 @@
 #include "measure/stream_subject.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -261,6 +262,12 @@ TEST_F(StampedSubjectTest, ShortCallsShareTheStampsOfTwoHundredMicroseconds) {
     const auto clocks = subject.clock_mhz();
     EXPECT_EQ(std::vector(clocks.begin(), clocks.end()),
               (std::vector<double>{1000, 1000, 1001, 1001, 1002}));
+}
+
+TEST_F(StampedSubjectTest, CallsThatTakeNoTimeShareStampsToo) {
+    StreamSubject subject("s", device, [&](device::Stream&, std::size_t) { timeline.call(0); });
+    run(subject, 60);
+    EXPECT_EQ(std::ranges::count(timeline.log, 't'), 2);
 }
 
 TEST_F(StampedSubjectTest, ClocksLandOnTheSamplesOfTheirBlocksInEveryGroup) {

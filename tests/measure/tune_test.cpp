@@ -106,6 +106,16 @@ TEST_F(TuneTest, KeepsToItsBudget) {
     }
 }
 
+TEST_F(TuneTest, SustainedSettlesFirstButNotForLong) {
+    const auto steady = run({1e-3, 1.01e-3, 2e-3}, 0.001, sustained());
+    EXPECT_GE(steady.seconds, 1.5);
+    EXPECT_LE(steady.seconds, 1.5 + 7);
+    const auto never = run({1e-3, 1.01e-3, 2e-3}, 0.001, sustained(), 1,
+                           [](double time) { return 1 + 0.3 * std::sin(5 * time); });
+    EXPECT_LE(never.seconds, 6 + 7);
+    EXPECT_EQ(never.winner, 0U);
+}
+
 TEST_F(TuneTest, LosersGetFewRoundsAndLeaveEarly) {
     const auto tuning = run({1e-3, 5e-3, 1.1e-3, 1.005e-3}, 0.01, sustained());
     EXPECT_EQ(tuning.tried(), 4U);

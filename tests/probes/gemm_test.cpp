@@ -56,6 +56,9 @@ TEST(Gemm, ExpandsEveryListInOrder) {
          {"m=1 n=1 k=1 dtype=fp8_e4m3fn", "m=1 n=1 k=1 dtype=fp8_e4m3fn accumulation=fast"}},
         {{{"shapes", "1x1x1"}, {"scales", "0.5,2"}},
          {"m=1 n=1 k=1 dtype=fp32 scale_a=0.5 scale_b=2"}},
+        {{{"shapes", "1x1x1,2x2x2"}, {"algorithm", "heuristic,tuned"}, {"retune", "yes"}},
+         {"m=1 n=1 k=1 dtype=fp32", "m=1 n=1 k=1 dtype=fp32 algorithm=tuned",
+          "m=2 n=2 k=2 dtype=fp32", "m=2 n=2 k=2 dtype=fp32 algorithm=tuned"}},
         {{{"shapes", "8x8x8"}, {"sweep", "n=8..16+4"}},
          {"m=8 n=8 k=8 dtype=fp32 sweep=\"n=8..16+4\""}},
         {{{"shapes", "8x8x8"}, {"as", "best-of,do_bench"}},
@@ -117,6 +120,12 @@ TEST(Gemm, RefusesOptionsWithoutAMeaning) {
         {{"sweep", "x=1..2+1"}},
         {{"shapes", "2147483647x1x1"}, {"sweep", "n=1..2147483647+2147483646"}},
         {{"as", "stopwatch"}},
+        {{"algorithm", "best"}},
+        {{"retune", "yes"}},
+        {{"algorithm", "tuned"}, {"retune", "maybe"}},
+        {{"retune-time", "yes"}},
+        {{"algorithm", "tuned"}, {"as", "best-of"}},
+        {{"algorithm", "heuristic,tuned"}, {"sweep", "n=8..16+8"}},
         {{"sweep", "n=8..16+8"}, {"as", "best-of"}},
     };
     for (const auto& row : rows) {

@@ -29,6 +29,7 @@ MatmulCase unusual() {
                       .scale_b = 3e10F};
     matmul.inputs = work::Distribution::ints;
     matmul.cache = CacheState::hot;
+    matmul.algorithm = Algorithm::tuned;
     matmul.layer = "attention out";
     return matmul;
 }
@@ -38,7 +39,7 @@ TEST(MatmulProblem, LeavesDefaultsOutOfTheText) {
     EXPECT_EQ(to_case(unusual()).text(),
               "m=2147483647 n=1 k=2 dtype=bf16 accumulate=bf16 output=fp32 "
               "dtype_b=fp8_e5m2 scale_a=0.1 scale_b=30000000000 layout=tn "
-              "epilogue=bias+gelu batch=9 inputs=ints cache=hot");
+              "epilogue=bias+gelu batch=9 inputs=ints cache=hot algorithm=tuned");
 }
 
 TEST(MatmulProblem, TakesTheTypesOwnAccumulatorAndOutputAsDefaults) {
@@ -77,6 +78,7 @@ TEST(MatmulProblem, ComesBackFromItsCase) {
         EXPECT_EQ(back.problem, matmul.problem);
         EXPECT_EQ(back.inputs, matmul.inputs);
         EXPECT_EQ(back.cache, matmul.cache);
+        EXPECT_EQ(back.algorithm, matmul.algorithm);
         EXPECT_EQ(back.layer, matmul.layer);
     }
 }

@@ -118,14 +118,14 @@ Facility* FakeDevice::facility(std::string_view name) {
     return nullptr;
 }
 
-double FakeDevice::queue_call(double start, std::function<void()> call) {
+double FakeDevice::queue_call(double start, std::function<void()> call, double slowdown) {
     const auto number = calls_++;
     queued_.push([this, number, call = std::move(call)] {
         if (number == script.lost_at_call) lost_ = true;
         if (lost_) throw DeviceLost(fmt::format("{} is lost", facts_.id));
         call();
     });
-    return start + script.seconds(number, start);
+    return start + slowdown * script.seconds(number, start);
 }
 
 void FakeDevice::wait_until(double time) {

@@ -21,6 +21,17 @@
 
 namespace assay::device {
 
+// One of the device's ways to a product: an entry point or an algorithm.
+struct FakeWay {
+    std::string name;
+    double slowdown = 1;       // a call takes so many times the script's seconds
+    double wrong_by = 0;       // besides the script's
+    bool unsupported = false;  // prepare() throws Unsupported
+    bool fails = false;        // enqueue() throws Error
+    std::size_t workspace_bytes = 0;
+    std::function<void()> on_prepare = {};
+};
+
 struct FakeScript {
     // Seconds that call number `call`, counted from 0 over the device's life and starting at
     // `time`, takes. Matmul, memory, fill and transfer calls count.
@@ -33,6 +44,9 @@ struct FakeScript {
     std::vector<std::string> throttle_reasons;
     // The device's clock at `time`, which it then stamps; none: it has no stamps.
     std::function<double(double time)> clock_mhz;
+
+    // The first of each is what a product takes unasked.
+    std::vector<FakeWay> entries, algorithms;
 
     std::size_t memory_bytes = std::size_t{1} << 30;
     std::set<std::string> lacks;       // facilities, by name
@@ -68,8 +82,9 @@ class FakeDevice final : public Device {
     Facility* facility(std::string_view name) override;
 
     // For the fake's own parts.
-    double queue_call(double start, std::function<void()> call);  // when it ends
-    void wait_until(double time);                                 // runs what is queued
+    // When it ends.
+    double queue_call(double start, std::function<void()> call, double slowdown = 1);
+    void wait_until(double time);  // runs what is queued
     void give_back(std::size_t bytes) { used_bytes_ -= bytes; }
 
   private:

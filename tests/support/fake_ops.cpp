@@ -11,8 +11,8 @@
 namespace assay::device {
 namespace {
 
-void queue(Stream& stream, std::function<void()> work) {
-    dynamic_cast<FakeStream&>(stream).call(std::move(work));
+void queue(Stream& stream, std::function<void()> work, double slowdown = 1) {
+    dynamic_cast<FakeStream&>(stream).call(std::move(work), slowdown);
 }
 
 ops::Implementation plain_loops() {
@@ -57,20 +57,49 @@ void multiply(const work::Matmul& p, const ops::MatmulOperands& operands, double
 
 class FakePreparedMatmul final : public ops::PreparedMatmul {
   public:
-    FakePreparedMatmul(const work::Matmul& problem, const FakeScript& script)
-        : problem_(problem), script_(script) {}
+    FakePreparedMatmul(const work::Matmul& problem, const FakeScript& script, FakeWay way)
+        : problem_(problem), script_(script), way_(std::move(way)) {
+        if (way_.name.empty()) return;
+        implementation_.algorithm = way_.name;
+        implementation_.workspace_bytes = way_.workspace_bytes;
+    }
     const ops::Implementation& implementation() const override { return implementation_; }
     void enqueue(Stream& stream, const ops::MatmulOperands& operands) override {
-        queue(stream, [problem = problem_, operands, &script = script_] {
-            multiply(problem, operands, 1 + script.wrong_by);
-        });
+        if (way_.fails) throw Error(way_.name + " can't be launched");
+        queue(
+            stream,
+            [problem = problem_, operands, wrong_by = way_.wrong_by, &script = script_] {
+                multiply(problem, operands, 1 + script.wrong_by + wrong_by);
+            },
+            way_.slowdown);
     }
 
   private:
     work::Matmul problem_;
     const FakeScript& script_;
+    FakeWay way_;
     ops::Implementation implementation_ = plain_loops();
 };
+
+std::vector<std::string> names_of(const std::vector<FakeWay>& ways) {
+    std::vector<std::string> names;
+    for (const auto& way : ways) names.push_back(way.name);
+    return names;
+}
+
+FakeWay find_way(const std::vector<FakeWay>& ways, const std::string& name) {
+    for (const auto& way : ways) {
+        if (way.name == name) return way;
+    }
+    throw Unsupported("the fake device has no way \"" + name + "\" to a product");
+}
+
+FakeWay way_of(const FakeScript& script, const ops::MatmulChoice& choice) {
+    if (!choice.algorithm.empty()) return find_way(script.algorithms, choice.algorithm);
+    if (!choice.entry.empty()) return find_way(script.entries, choice.entry);
+    if (!script.algorithms.empty()) return script.algorithms.front();
+    return script.entries.empty() ? FakeWay{} : script.entries.front();
+}
 
 class FakePreparedMemory final : public ops::PreparedMemory {
   public:
@@ -179,11 +208,25 @@ void FakeFill::enqueue(Stream& stream, const work::FillSpec& spec, work::Type ty
 }
 
 std::unique_ptr<ops::PreparedMatmul> FakeMatmul::prepare(const work::Matmul& problem,
-                                                         const ops::MatmulChoice& /*choice*/) {
+                                                         const ops::MatmulChoice& choice) {
     if (script_.lacks_types.contains(problem.operand)) {
         throw Unsupported("the fake device has no " + std::string(work::name(problem.operand)));
     }
-    return std::make_unique<FakePreparedMatmul>(problem, script_);
+    auto way = way_of(script_, choice);
+    if (way.unsupported) throw Unsupported(way.name + " can't do this product");
+    if (way.on_prepare) way.on_prepare();
+    return std::make_unique<FakePreparedMatmul>(problem, script_, std::move(way));
+}
+
+std::vector<std::string> FakeMatmul::entries() const {
+    return names_of(script_.entries);
+}
+
+std::vector<std::string> FakeMatmul::algorithms(const work::Matmul& /*problem*/,
+                                                std::size_t enumerated) {
+    auto names = names_of(script_.algorithms);
+    if (names.size() > 1 + enumerated) names.resize(1 + enumerated);
+    return names;
 }
 
 std::unique_ptr<ops::PreparedMemory> FakeMemory::prepare(const ops::MemoryRequest& request) {

@@ -21,6 +21,9 @@ class FakeMatmul final : public ops::Matmul {
     explicit FakeMatmul(const FakeScript& script) : script_(script) {}
     std::unique_ptr<ops::PreparedMatmul> prepare(const work::Matmul& problem,
                                                  const ops::MatmulChoice& choice) override;
+    std::vector<std::string> entries() const override;
+    std::vector<std::string> algorithms(const work::Matmul& problem,
+                                        std::size_t enumerated) override;
 
   private:
     const FakeScript& script_;

@@ -43,10 +43,10 @@ void FakeStream::act(Action action) {
     }
 }
 
-void FakeStream::call(std::function<void()> work) {
-    act([work = std::move(work)](FakeStream& stream) {
+void FakeStream::call(std::function<void()> work, double slowdown) {
+    act([slowdown, work = std::move(work)](FakeStream& stream) {
         const double start = std::max(stream.end_, stream.device_.now());
-        stream.end_ = stream.device_.queue_call(start, work);
+        stream.end_ = stream.device_.queue_call(start, work, slowdown);
     });
 }
 

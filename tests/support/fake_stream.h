@@ -38,7 +38,7 @@ class FakeStream final : public Stream {
     void synchronize() override;
 
     // Queues a call, or records it while capturing.
-    void call(std::function<void()> work);
+    void call(std::function<void()> work, double slowdown = 1);
     // Takes `seconds` of the stream, and is no call; `at` is told when it starts.
     void pass(double seconds, std::function<void(double start)> at);
     bool held() const { return held_; }
