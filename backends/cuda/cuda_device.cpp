@@ -84,6 +84,8 @@ std::unique_ptr<device::Event> CudaDevice::create_event() {
 
 void CudaDevice::copy_in(void* to, const void* from_host, std::size_t bytes) {
     ASSAY_CUDA(cudaMemcpy(to, from_host, bytes, cudaMemcpyHostToDevice));
+    // It may return when pageable memory was only staged, and streams don't wait for the rest.
+    ASSAY_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
 }
 
 void CudaDevice::copy_out(void* to_host, const void* from, std::size_t bytes) {

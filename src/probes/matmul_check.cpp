@@ -73,6 +73,7 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
     }
     const double scale = static_cast<double>(p.scale_a) * static_cast<double>(p.scale_b);
     sum *= scale;
+    const double product_alone = std::abs(sum);
     if (work::has_bias(p.epilogue)) {
         sum += work::fill_value({matmul.inputs, seed, kStreamBias}, p.output,
                                 static_cast<std::uint64_t>(column));
@@ -82,9 +83,10 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
 
     const double output = work::unit_roundoff(p.output);
     reference.tolerance = rounding(p, scale * std::sqrt(squares), std::abs(sum));
+    if (p.epilogue != work::Epilogue::none) reference.tolerance += output * product_alone;
     if (work::has_gelu(p.epilogue)) {
         reference.tolerance *= 1.13;
-        const double slack = work::size_of(p.output) < 4 ? 0x1p-10 : 0x1p-20;
+        const double slack = work::size_of(p.output) < 4 ? 0x1p-10 : 0x1p-16;
         reference.tolerance += slack * std::max(1.0, std::abs(reference.value));
     }
     reference.tolerance += output * std::abs(reference.value);

@@ -38,8 +38,10 @@ ReferenceElement reference_element(const MatmulCase& matmul, std::uint64_t seed,
 //   fast:  (4 sqrt(K) + K/32) v (|a b| + |r|) more
 //   exact: sums of 128 products are kept so, then promoted: 4 sqrt(K) v |a b| sqrt(128 / K) more.
 //
-// GELU, which stretches an error by at most 1.13, may add 2^-10 of the output's own scale on top
-// for types narrower than fp32, 2^-20 else: the tanh that libraries use is itself an approximation.
+// An epilogue may find the product rounded to the output's type already: cuBLASLt 13.1 has kernels
+// for odd sizes that apply it in a pass of its own. That is u_out |product| more. GELU, which
+// stretches an error by at most 1.13, may add 2^-10 of the output's own scale on top for types
+// narrower than fp32, 2^-16 else: the tanh that libraries use is itself an approximation.
 //
 // Sums that an accumulator can't hold are wrong answers here too: more than 65,504 ones in fp16, or
 // 2^14 ones in fast fp8, where one more finds no place.

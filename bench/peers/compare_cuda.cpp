@@ -1,0 +1,251 @@
+// Compares assay's products and memory kernels on a GPU with torch's, interleaved round by round in
+// one power state, and prints a table in Markdown for docs/results.md.
+//
+//   bench_cuda_peers [SECONDS a row]
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "base/version.h"
+#include "device/loader.h"
+#include "measure/interleave.h"
+#include "measure/stream_subject.h"
+#include "measure/tune.h"
+#include "ops/memory.h"
+#include "peer_subject.h"
+#include "probes/matmul_operands.h"
+#include "stats/quantile.h"
+#include "work/shapes.h"
+
+namespace {
+
+using namespace assay;
+using bench::PeerSubject;
+
+constexpr double kRound =
+    0.06;  // s; longer than what the other process's context costs to bring in
+constexpr double kTuning = 2.5;  // s a product
+
+std::unique_ptr<PeerSubject> torch(const std::string& name, const Json& problem) {
+    crew::Command command{
+        {"/usr/bin/env", "python3", std::string(ASSAY_PEERS_DIR) + "/torch_cuda_peer.py"}};
+    command.own_protocol = false;
+    return std::make_unique<PeerSubject>(name, std::move(command), problem);
+}
+
+// One product of ours: its operands, the library's own choice and the tuned one.
+class Ours {
+  public:
+    Ours(device::Device& device, const work::Matmul& problem)
+        : device_(device), matmul_{.problem = problem}, operands_(device, matmul_, 0) {
+        auto& op = device.need<ops::Matmul>();
+        heuristic_ = op.prepare(problem);
+        chosen_ = subject("heuristic", *heuristic_);
+    }
+
+    measure::Subject& heuristic() { return *chosen_; }
+    const std::string& algorithm() const { return tuned_->implementation().algorithm; }
+    int sets() const { return operands_.sets(); }
+
+    // The fastest under the sustained protocol.
+    measure::Subject& tuned() {
+        auto& op = device_.need<ops::Matmul>();
+        const auto algorithms = op.algorithms(matmul_.problem, 32);
+        std::vector<std::unique_ptr<ops::PreparedMatmul>> prepared(algorithms.size());
+        measure::SteadyClock clock;
+        const auto open = [&](std::size_t i) -> std::unique_ptr<measure::Subject> {
+            prepared[i] = op.prepare(matmul_.problem, {"", algorithms[i]});
+            return subject(algorithms[i], *prepared[i]);
+        };
+        const auto tuning = measure::tune(algorithms.size(), open, clock, measure::sustained(),
+                                          {.budget_s = kTuning});
+        tuned_ = op.prepare(matmul_.problem, {"", algorithms.at(tuning.winner)});
+        best_ = subject("tuned", *tuned_);
+        return *best_;
+    }
+
+  private:
+    std::unique_ptr<measure::StreamSubject> subject(const std::string& name,
+                                                    ops::PreparedMatmul& matmul) {
+        return probes::rotating_subject(name, device_, matmul, operands_);
+    }
+
+    device::Device& device_;
+    probes::MatmulCase matmul_;
+    probes::RotatingOperands operands_;
+    std::unique_ptr<ops::PreparedMatmul> heuristic_, tuned_;
+    std::unique_ptr<measure::StreamSubject> chosen_, best_;
+};
+
+std::vector<measure::Alternative> alternate(const std::vector<measure::Subject*>& subjects,
+                                            double limit_s) {
+    measure::SteadyClock clock;
+    // Into the power state of the rounds.
+    std::vector<double> seconds(1);
+    const double start = clock.now();
+    while (clock.now() < start + 1.5) {
+        for (auto* subject : subjects) subject->run(seconds, 20);
+    }
+    measure::InterleaveOptions options;
+    options.limit_s = limit_s;
+    options.round_s = kRound;
+    options.min_rounds = 30;
+    return measure::interleave(subjects, clock, options);
+}
+
+double median_of(const measure::Alternative& alternative) {
+    return stats::median(alternative.seconds);
+}
+
+// Our rate over the peer's, by round.
+void print_row(const std::string& what, double work, const char* unit,
+               const measure::Alternative& peer, const measure::Alternative& ours) {
+    const auto ratio = stats::ratio_of_rounds(peer.seconds, ours.seconds);
+    fmt::print("| {} | {} {} {} | {} {} {} | {:.4f} ({:.4f} to {:.4f}) | {} | {} |\n", what,
+               ours.name, format_number(work / median_of(ours)), unit, peer.name,
+               format_number(work / median_of(peer)), unit, 1 / ratio.value, 1 / ratio.interval.hi,
+               1 / ratio.interval.lo, stats::name(stats::verdict(ratio.interval)),
+               peer.seconds.size());
+    std::fflush(stdout);
+}
+
+const measure::Alternative& fastest(std::span<const measure::Alternative> some) {
+    return *std::ranges::min_element(some, {}, median_of);
+}
+
+work::Matmul product(const work::Shape& shape, work::Type type, work::Layout layout,
+                     work::Accumulation accumulation) {
+    return {.m = shape.m,
+            .n = shape.n,
+            .k = shape.k,
+            .operand = type,
+            .accumulate = work::default_accumulate(type),
+            .output = work::Type::bf16,
+            .layout = layout,
+            .accumulation = accumulation};
+}
+
+Json peer_problem(const work::Matmul& p, const std::string& path, int sets) {
+    return {{"op", "gemm"},
+            {"m", p.m},
+            {"n", p.n},
+            {"k", p.k},
+            {"dtype", std::string(work::name(p.operand))},
+            {"layout", std::string(work::name(p.layout))},
+            {"accumulation", std::string(work::name(p.accumulation))},
+            {"path", path},
+            {"sets", sets}};
+}
+
+std::string size_text(const work::Shape& shape) {
+    return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
+}
+
+void compare_bf16(device::Device& device, const work::Shape& shape, double limit_s) {
+    const auto rows = product(shape, work::Type::bf16, work::Layout::nn, work::Accumulation::exact);
+    const auto turned =
+        product(shape, work::Type::bf16, work::Layout::nt, work::Accumulation::exact);
+    Ours ours_nn(device, rows), ours_nt(device, turned);
+    auto& tuned_nn = ours_nn.tuned();
+    auto& tuned_nt = ours_nt.tuned();
+    const auto matmul_nn = torch("torch matmul nn", peer_problem(rows, "matmul", ours_nn.sets()));
+    const auto matmul_nt = torch("torch matmul nt", peer_problem(turned, "matmul", ours_nt.sets()));
+    const auto linear = torch("torch linear nt", peer_problem(turned, "linear", ours_nt.sets()));
+    auto all = alternate({matmul_nn.get(), matmul_nt.get(), linear.get(), &ours_nn.heuristic(),
+                          &ours_nt.heuristic(), &tuned_nn, &tuned_nt},
+                         limit_s);
+    all[3].name = "heuristic nn", all[4].name = "heuristic nt";
+    all[5].name = "tuned nn", all[6].name = "tuned nt";
+    const double work = work::flop(rows) / 1e12;
+    const auto text = "bf16 " + size_text(shape);
+    print_row(text, work, "TFLOP/s", all[0], all[3]);
+    print_row(text, work, "TFLOP/s", all[1], all[4]);
+    const auto& best_torch = fastest(std::span(all).first(3));
+    print_row(text + ", best of torch's paths", work, "TFLOP/s", best_torch,
+              fastest(std::span(all).subspan(5, 2)));
+    print_row(text + ", what tuning gains", work, "TFLOP/s", all[3], all[5]);
+    print_row(text + ", what tuning gains", work, "TFLOP/s", all[4], all[6]);
+    fmt::print(stderr, "{}: {}; {}; {}\n", text, linear->about(), ours_nn.algorithm(),
+               ours_nt.algorithm());
+}
+
+void compare_fp8(device::Device& device, const work::Shape& shape, work::Accumulation accumulation,
+                 double limit_s) {
+    const auto problem = product(shape, work::Type::fp8_e4m3fn, work::Layout::nt, accumulation);
+    Ours ours(device, problem);
+    auto& tuned = ours.tuned();
+    const auto peer = torch("torch scaled_mm", peer_problem(problem, "", ours.sets()));
+    const auto all = alternate({peer.get(), &ours.heuristic(), &tuned}, limit_s);
+    const double work = work::flop(problem) / 1e12;
+    const auto text = fmt::format("fp8_e4m3fn {} {}", work::name(accumulation), size_text(shape));
+    print_row(text, work, "TFLOP/s", all[0], all[1]);
+    print_row(text, work, "TFLOP/s", all[0], all[2]);
+    fmt::print(stderr, "{}: {}\n", text, ours.algorithm());
+}
+
+void compare_memory(device::Device& device, std::uint64_t bytes, double limit_s) {
+    auto& memory = device.need<ops::Memory>();
+    const auto a = device.allocate(bytes), c = device.allocate(bytes);
+    const auto stream = device.create_stream();
+    for (auto* array : {a.get(), c.get()}) {
+        device.need<ops::Fill>().enqueue(*stream, {}, work::Type::fp32, bytes / 4, array->data());
+    }
+    stream->synchronize();
+    const auto peer = torch("torch copy_", {{"op", "copy"}, {"bytes", bytes}});
+    std::vector<std::unique_ptr<ops::PreparedMemory>> kernels;
+    std::vector<std::unique_ptr<measure::StreamSubject>> subjects;
+    std::vector<measure::Subject*> all{peer.get()};
+    std::vector<double> gigabytes{2.0 * static_cast<double>(bytes) / 1e9};
+    for (const auto op : {work::MemoryOp::copy, work::MemoryOp::read, work::MemoryOp::write}) {
+        for (const auto& kernel : memory.kernels(op)) {
+            kernels.push_back(memory.prepare({op, bytes, false, device::kAnyNode, 1, kernel}));
+            auto* prepared = kernels.back().get();
+            subjects.push_back(std::make_unique<measure::StreamSubject>(
+                fmt::format("{} {}", work::name(op), kernel), device,
+                [prepared, &a, &c](device::Stream& on, std::size_t) {
+                    prepared->enqueue(on, {a->data(), nullptr, c->data()});
+                }));
+            all.push_back(subjects.back().get());
+            gigabytes.push_back(static_cast<double>(work::counted_bytes(op, bytes)) / 1e9);
+        }
+    }
+    auto alternatives = alternate(all, limit_s);
+    // Rates are compared, so times of a gigabyte.
+    for (std::size_t i = 0; i < alternatives.size(); ++i) {
+        for (double& seconds : alternatives[i].seconds) seconds /= gigabytes[i];
+    }
+    for (std::size_t i = 1; i < alternatives.size(); ++i) {
+        print_row(size_label(bytes), 1, "GB/s", alternatives[0], alternatives[i]);
+    }
+}
+
+void compare_all(double limit_s) {
+    const auto device = device::open_device("cuda:0");
+    fmt::print("{} on {}, assay {} ({}).\n\n", utc_now(), device->facts().name, version(), build());
+    fmt::print("| what | assay | torch | assay's rate over torch's (95 %) | assay is | rounds |\n");
+    fmt::print("|---|---|---|---|---|---|\n");
+    for (const std::uint64_t gib : {1, 8}) compare_memory(*device, gib << 30, limit_s);
+    for (const auto& shape : work::parse_shapes("article", 2048, 1)) {
+        compare_bf16(*device, shape, limit_s);
+        for (const auto accumulation : {work::Accumulation::exact, work::Accumulation::fast}) {
+            compare_fp8(*device, shape, accumulation, limit_s);
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    install_interrupt_handlers();
+    try {
+        compare_all(argc > 1 ? parse_seconds(argv[1]) : 60);
+    } catch (const Error& error) {
+        fmt::print(stderr, "bench_cuda_peers: {}\n             {}\n", error.what(), error.hint());
+        return kExitFailed;
+    }
+}
