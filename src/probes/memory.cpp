@@ -77,7 +77,7 @@ constexpr std::uint64_t kLargestByLink = std::uint64_t{256} << 20;
 std::vector<std::uint64_t> sizes_of(const Options& options, const record::DeviceFacts& facts) {
     const auto& text = options.at("size");
     if (text == kByDevice) return ladder(facts);
-    const auto sizes = parse_sizes(text);
+    auto sizes = parse_sizes(text);
     for (const auto size : sizes) {
         if (size > 0 && size % kElement == 0) continue;
         throw UsageError(
