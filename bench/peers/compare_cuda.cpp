@@ -16,6 +16,7 @@
 #include "measure/interleave.h"
 #include "measure/stream_subject.h"
 #include "measure/tune.h"
+#include "ops/fill.h"
 #include "ops/memory.h"
 #include "peer_subject.h"
 #include "probes/matmul_operands.h"
@@ -31,18 +32,31 @@ constexpr double kRound =
     0.06;  // s; longer than what the other process's context costs to bring in
 constexpr double kTuning = 2.5;  // s a product
 
-std::unique_ptr<PeerSubject> torch(const std::string& name, const Json& problem) {
-    crew::Command command{
-        {"/usr/bin/env", "python3", std::string(ASSAY_PEERS_DIR) + "/torch_cuda_peer.py"}};
-    command.own_protocol = false;
-    return std::make_unique<PeerSubject>(name, std::move(command), problem);
-}
+// A process of torch's, which takes one problem after the other: importing torch takes seconds.
+class Torch {
+  public:
+    PeerSubject& with(const std::string& name, const Json& problem) {
+        auto& peer = peers_[name];
+        if (peer) {
+            peer->prepare(problem);
+        } else {
+            crew::Command command{
+                {"/usr/bin/env", "python3", std::string(ASSAY_PEERS_DIR) + "/torch_cuda_peer.py"}};
+            command.own_protocol = false;
+            peer = std::make_unique<PeerSubject>(name, std::move(command), problem);
+        }
+        return *peer;
+    }
+
+  private:
+    std::map<std::string, std::unique_ptr<PeerSubject>> peers_;
+};
 
 // One product of ours: its operands, the library's own choice and the tuned one.
 class Ours {
   public:
     Ours(device::Device& device, const work::Matmul& problem)
-        : device_(device), matmul_{.problem = problem}, operands_(device, matmul_, 0) {
+        : device_(device), matmul_(cold(problem)), operands_(device, matmul_, 0) {
         auto& op = device.need<ops::Matmul>();
         heuristic_ = op.prepare(problem);
         chosen_ = subject("heuristic", *heuristic_);
@@ -70,6 +84,11 @@ class Ours {
     }
 
   private:
+    static probes::MatmulCase cold(const work::Matmul& problem) {
+        probes::MatmulCase matmul;
+        matmul.problem = problem;
+        return matmul;
+    }
     std::unique_ptr<measure::StreamSubject> subject(const std::string& name,
                                                     ops::PreparedMatmul& matmul) {
         return probes::rotating_subject(name, device_, matmul, operands_);
@@ -146,17 +165,17 @@ std::string size_text(const work::Shape& shape) {
     return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
 }
 
-void compare_bf16(device::Device& device, const work::Shape& shape, double limit_s) {
+void compare_bf16(device::Device& device, Torch& torch, const work::Shape& shape, double limit_s) {
     const auto rows = product(shape, work::Type::bf16, work::Layout::nn, work::Accumulation::exact);
     const auto turned =
         product(shape, work::Type::bf16, work::Layout::nt, work::Accumulation::exact);
     Ours ours_nn(device, rows), ours_nt(device, turned);
     auto& tuned_nn = ours_nn.tuned();
     auto& tuned_nt = ours_nt.tuned();
-    const auto matmul_nn = torch("torch matmul nn", peer_problem(rows, "matmul", ours_nn.sets()));
-    const auto matmul_nt = torch("torch matmul nt", peer_problem(turned, "matmul", ours_nt.sets()));
-    const auto linear = torch("torch linear nt", peer_problem(turned, "linear", ours_nt.sets()));
-    auto all = alternate({matmul_nn.get(), matmul_nt.get(), linear.get(), &ours_nn.heuristic(),
+    auto& matmul_nn = torch.with("torch matmul nn", peer_problem(rows, "matmul", ours_nn.sets()));
+    auto& matmul_nt = torch.with("torch matmul nt", peer_problem(turned, "matmul", ours_nt.sets()));
+    auto& linear = torch.with("torch linear nt", peer_problem(turned, "linear", ours_nt.sets()));
+    auto all = alternate({&matmul_nn, &matmul_nt, &linear, &ours_nn.heuristic(),
                           &ours_nt.heuristic(), &tuned_nn, &tuned_nt},
                          limit_s);
     all[3].name = "heuristic nn", all[4].name = "heuristic nt";
@@ -170,17 +189,17 @@ void compare_bf16(device::Device& device, const work::Shape& shape, double limit
               fastest(std::span(all).subspan(5, 2)));
     print_row(text + ", what tuning gains", work, "TFLOP/s", all[3], all[5]);
     print_row(text + ", what tuning gains", work, "TFLOP/s", all[4], all[6]);
-    fmt::print(stderr, "{}: {}; {}; {}\n", text, linear->about(), ours_nn.algorithm(),
+    fmt::print(stderr, "{}: {}; {}; {}\n", text, linear.about(), ours_nn.algorithm(),
                ours_nt.algorithm());
 }
 
-void compare_fp8(device::Device& device, const work::Shape& shape, work::Accumulation accumulation,
-                 double limit_s) {
+void compare_fp8(device::Device& device, Torch& torch, const work::Shape& shape,
+                 work::Accumulation accumulation, double limit_s) {
     const auto problem = product(shape, work::Type::fp8_e4m3fn, work::Layout::nt, accumulation);
     Ours ours(device, problem);
     auto& tuned = ours.tuned();
-    const auto peer = torch("torch scaled_mm", peer_problem(problem, "", ours.sets()));
-    const auto all = alternate({peer.get(), &ours.heuristic(), &tuned}, limit_s);
+    auto& peer = torch.with("torch scaled_mm", peer_problem(problem, "", ours.sets()));
+    const auto all = alternate({&peer, &ours.heuristic(), &tuned}, limit_s);
     const double work = work::flop(problem) / 1e12;
     const auto text = fmt::format("fp8_e4m3fn {} {}", work::name(accumulation), size_text(shape));
     print_row(text, work, "TFLOP/s", all[0], all[1]);
@@ -188,7 +207,7 @@ void compare_fp8(device::Device& device, const work::Shape& shape, work::Accumul
     fmt::print(stderr, "{}: {}\n", text, ours.algorithm());
 }
 
-void compare_memory(device::Device& device, std::uint64_t bytes, double limit_s) {
+void compare_memory(device::Device& device, Torch& torch, std::uint64_t bytes, double limit_s) {
     auto& memory = device.need<ops::Memory>();
     const auto a = device.allocate(bytes), c = device.allocate(bytes);
     const auto stream = device.create_stream();
@@ -196,10 +215,10 @@ void compare_memory(device::Device& device, std::uint64_t bytes, double limit_s)
         device.need<ops::Fill>().enqueue(*stream, {}, work::Type::fp32, bytes / 4, array->data());
     }
     stream->synchronize();
-    const auto peer = torch("torch copy_", {{"op", "copy"}, {"bytes", bytes}});
+    auto& peer = torch.with("torch copy_", {{"op", "copy"}, {"bytes", bytes}});
     std::vector<std::unique_ptr<ops::PreparedMemory>> kernels;
     std::vector<std::unique_ptr<measure::StreamSubject>> subjects;
-    std::vector<measure::Subject*> all{peer.get()};
+    std::vector<measure::Subject*> all{&peer};
     std::vector<double> gigabytes{2.0 * static_cast<double>(bytes) / 1e9};
     for (const auto op : {work::MemoryOp::copy, work::MemoryOp::read, work::MemoryOp::write}) {
         for (const auto& kernel : memory.kernels(op)) {
@@ -226,14 +245,16 @@ void compare_memory(device::Device& device, std::uint64_t bytes, double limit_s)
 
 void compare_all(double limit_s) {
     const auto device = device::open_device("cuda:0");
+    Torch torch;
     fmt::print("{} on {}, assay {} ({}).\n\n", utc_now(), device->facts().name, version(), build());
     fmt::print("| what | assay | torch | assay's rate over torch's (95 %) | assay is | rounds |\n");
     fmt::print("|---|---|---|---|---|---|\n");
-    for (const std::uint64_t gib : {1, 8}) compare_memory(*device, gib << 30, limit_s);
+    for (const std::uint64_t gib : {1U, 2U, 4U, 8U})
+        compare_memory(*device, torch, gib << 30, limit_s);
     for (const auto& shape : work::parse_shapes("article", 2048, 1)) {
-        compare_bf16(*device, shape, limit_s);
+        compare_bf16(*device, torch, shape, limit_s);
         for (const auto accumulation : {work::Accumulation::exact, work::Accumulation::fast}) {
-            compare_fp8(*device, shape, accumulation, limit_s);
+            compare_fp8(*device, torch, shape, accumulation, limit_s);
         }
     }
 }

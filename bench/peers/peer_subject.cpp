@@ -8,6 +8,10 @@ namespace assay::bench {
 
 PeerSubject::PeerSubject(std::string name, crew::Command command, const Json& problem)
     : name_(std::move(name)), child_(name_, std::move(command)) {
+    prepare(problem);
+}
+
+void PeerSubject::prepare(const Json& problem) {
     Json request = problem;
     request["do"] = "prepare";
     about_ = child_.request(request).at("about").get<std::string>();

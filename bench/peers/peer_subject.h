@@ -16,6 +16,9 @@ class PeerSubject final : public measure::Subject {
   public:
     PeerSubject(std::string name, crew::Command command, const Json& problem);
 
+    // Takes another problem, in the same process.
+    void prepare(const Json& problem);
+
     std::string name() const override { return name_; }
     void run(std::span<double> seconds, int calls_per_sample) override;
     double resolution() const override { return 1e-7; }
