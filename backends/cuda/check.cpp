@@ -28,6 +28,12 @@ void name_device(std::string name) {
     device_name() = std::move(name);
 }
 
+int device_in_use() {
+    int device = 0;
+    ASSAY_CUDA(cudaGetDevice(&device));
+    return device;
+}
+
 bool is_sticky(cudaError_t status) {
     switch (status) {
         case cudaErrorIllegalAddress:

@@ -19,6 +19,9 @@ void check_launch(const char* kernel, const char* file, int line);
 // The device that errors name from now on: "cuda:0 (NVIDIA H200)".
 void name_device(std::string name);
 
+// CUDA's number of the device that calls of this thread are for.
+int device_in_use();
+
 // True for errors that stay with the process.
 bool is_sticky(cudaError_t status);
 

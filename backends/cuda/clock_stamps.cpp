@@ -18,6 +18,7 @@ void CudaClockStamps::reserve(std::size_t count) {
     }
     // A multiprocessor that no block lands on must not show an earlier run's stamp.
     ASSAY_CUDA(cudaMemset(stamps_->data(), 0, bytes));
+    ASSAY_CUDA(cudaStreamSynchronize(cudaStreamLegacy));  // no other stream waits for it
 }
 
 void CudaClockStamps::enqueue(device::Stream& stream, std::size_t index) {

@@ -29,15 +29,16 @@ const Cublas& Cublas::instance() {
 }
 
 cublasHandle_t Cublas::handle() const {
-    if (handle_ == nullptr) {
-        check(create_(&handle_), "cublasCreate");
+    auto& handle = handles_[device_in_use()];
+    if (handle == nullptr) {
+        check(create_(&handle), "cublasCreate");
         // As LtProblem::heuristic() asks: partial sums stay in the accumulate type.
-        check(set_math_mode_(handle_, static_cast<cublasMath_t>(
-                                          CUBLAS_DEFAULT_MATH |
-                                          CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+        check(set_math_mode_(handle, static_cast<cublasMath_t>(
+                                         CUBLAS_DEFAULT_MATH |
+                                         CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
               "cublasSetMathMode");
     }
-    return handle_;
+    return handle;
 }
 
 void Cublas::check(cublasStatus_t status, const std::string& what) const {

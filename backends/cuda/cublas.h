@@ -1,6 +1,7 @@
 // cuBLAS, the older interface to the same products, opened on first use.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include <cublas_v2.h>
@@ -16,7 +17,7 @@ class Cublas {
 
     const std::string& file() const { return library_.file(); }
     const std::string& version() const { return version_; }
-    cublasHandle_t handle() const;
+    cublasHandle_t handle() const;  // as CublasLt::handle()
 
     // Throws Unsupported for what cuBLAS doesn't do, DeviceLost or Error for the rest.
     void check(cublasStatus_t status, const std::string& what) const;
@@ -42,7 +43,7 @@ class Cublas {
     decltype(&cublasGetProperty) get_property_ = nullptr;
     decltype(&cublasGetStatusName) status_name_ = nullptr;
     std::string version_;
-    mutable cublasHandle_t handle_ = nullptr;
+    mutable std::map<int, cublasHandle_t> handles_;  // by device
 };
 
 }  // namespace assay::cuda

@@ -1,5 +1,7 @@
 #include "cuda/cublas_matmul.h"
 
+#include <limits>
+
 #include "base/error.h"
 #include "cuda/cublas.h"
 #include "cuda/cuda_buffer.h"
@@ -25,6 +27,11 @@ class Prepared : public ops::PreparedMatmul {
         if (work::is_fp8(problem.operand)) {
             throw Unsupported("cuBLAS has no product of " +
                               std::string(work::name(problem.operand)));
+        }
+        for (const auto size : {problem.m, problem.n, problem.k, problem.batch}) {
+            if (size > std::numeric_limits<int>::max()) {
+                throw Unsupported("cuBLAS counts to 2^31, and " + describe(problem) + " is larger");
+            }
         }
         implementation_.library = "cuBLAS";
         implementation_.library_file = library_.file();

@@ -26,8 +26,9 @@ const CublasLt& CublasLt::instance() {
 }
 
 cublasLtHandle_t CublasLt::handle() const {
-    if (handle_ == nullptr) check(Create(&handle_), "cublasLtCreate");
-    return handle_;
+    auto& handle = handles_[device_in_use()];
+    if (handle == nullptr) check(Create(&handle), "cublasLtCreate");
+    return handle;
 }
 
 void CublasLt::check(cublasStatus_t status, const std::string& what) const {

@@ -2,6 +2,7 @@
 // are.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,8 @@ class CublasLt {
 
     const std::string& file() const { return library_.file(); }
     const std::string& version() const { return version_; }  // "13.1.0"
-    cublasLtHandle_t handle() const;  // of the device in use, made on first use
+    // Of the device in use, made on first use and kept: freeing it needs a driver that may be gone.
+    cublasLtHandle_t handle() const;
 
     // Throws Unsupported for what cuBLASLt doesn't do, DeviceLost or Error for the rest.
     void check(cublasStatus_t status, const std::string& what) const;
@@ -47,7 +49,7 @@ class CublasLt {
 
     device::SharedLibrary library_;
     std::string version_;
-    mutable cublasLtHandle_t handle_ = nullptr;
+    mutable std::map<int, cublasLtHandle_t> handles_;  // by device
 };
 
 }  // namespace assay::cuda

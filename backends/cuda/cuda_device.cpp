@@ -17,22 +17,11 @@ void use(const record::DeviceFacts& facts) {
     ASSAY_CUDA(cudaSetDevice(std::atoi(facts.id.c_str() + facts.id.find(':') + 1)));
 }
 
-std::optional<NvmlDevice> nvml_device(const record::DeviceFacts& facts, std::string& why) {
-    const auto* nvml = Nvml::instance(why);
-    if (nvml == nullptr) return std::nullopt;
-    try {
-        return NvmlDevice(*nvml, facts.unique_id, facts.facts.at("pci_bus_id"));
-    } catch (const Unsupported& error) {
-        why = error.what();
-        return std::nullopt;
-    }
-}
-
 }  // namespace
 
 CudaDevice::CudaDevice(record::DeviceFacts facts)
     : facts_(std::move(facts)),
-      telemetry_(nvml_device(facts_, no_nvml_), no_nvml_),
+      telemetry_(facts_.unique_id, facts_.facts["pci_bus_id"]),
       memory_(facts_.compute_units, capability(facts_)),
       matmul_(facts_.name, capability(facts_)),
       stamps_(facts_.compute_units) {

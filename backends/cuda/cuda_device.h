@@ -31,7 +31,6 @@ class CudaDevice : public device::Device {
     void load_kernels();
 
     record::DeviceFacts facts_;
-    std::string no_nvml_;  // why there is none
     CudaTelemetry telemetry_;
     CudaFill fill_;
     CudaMemory memory_;

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/time.h"
-#include "base/units.h"
 
 namespace assay::cuda {
 
@@ -13,8 +13,15 @@ namespace {
 constexpr std::chrono::milliseconds kPause{20};
 }
 
-CudaTelemetry::CudaTelemetry(std::optional<NvmlDevice> nvml, std::string why)
-    : nvml_(std::move(nvml)), why_(std::move(why)) {}
+CudaTelemetry::CudaTelemetry(const std::string& uuid, const std::string& bus_id) {
+    const auto* nvml = Nvml::instance(why_);
+    if (nvml == nullptr) return;
+    try {
+        nvml_.emplace(*nvml, uuid, bus_id);
+    } catch (const Unsupported& error) {
+        why_ = error.what();
+    }
+}
 
 CudaTelemetry::~CudaTelemetry() = default;
 
@@ -61,20 +68,16 @@ std::string CudaTelemetry::clock_source() const {
 }
 
 std::string CudaTelemetry::power_source() const {
-    return nvml_ ? "NVML, power now (field 186)" : "unavailable: " + why_;
+    if (!nvml_) return "unavailable: " + why_;
+    return nvml_->whole_card() ? "NVML, power now (field 186), of the whole card"
+                               : "NVML, power now (field 186)";
 }
 
 std::map<std::string, std::string> CudaTelemetry::settings() {
     if (!nvml_) return {};
     auto settings = nvml_->settings();
-    const auto others = nvml_->other_processes();
-    if (!others.empty()) {
-        std::string text;
-        for (const auto& [pid, bytes] : others) {
-            text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", pid,
-                                format_bytes(static_cast<double>(bytes)));
-        }
-        settings["other_processes"] = text;
+    if (auto others = nvml_->other_processes(); !others.empty()) {
+        settings["other_processes"] = std::move(others);
     }
     if (const auto average = nvml_->power_average_w()) {
         settings["power_average_w"] = fmt::format("{:g}", *average);

@@ -18,8 +18,9 @@ namespace assay::cuda {
 // cool: a thread asks it every 20 ms from the first read() on, and read() returns the last answer.
 class CudaTelemetry : public device::Telemetry {
   public:
-    // `why` is the reason where there is no NVML.
-    CudaTelemetry(std::optional<NvmlDevice> nvml, std::string why);
+    // Of the device with that id and bus id (NvmlDevice). Without NVML there is none, and the
+    // sources say why.
+    CudaTelemetry(const std::string& uuid, const std::string& bus_id);
     ~CudaTelemetry() override;
 
     device::Reading read() override;

@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cuda/check.h"
 #include "cuda/nvml.h"
 #include "cuda/runtime_version.h"
@@ -47,20 +47,24 @@ int attribute(cudaDeviceAttr name, int device) {
     return value;
 }
 
-// The slider between the clocks of memory and multiprocessors ("vboost"), which the driver's own
-// tool shows and NVML has no call for. Empty where the tool isn't there or has none.
-std::string boost_slider(const std::string& bus_id) {
-    const auto command = "nvidia-smi boost-slider -l -i " + bus_id + " 2>/dev/null";
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-    if (!pipe) return "";
-    std::array<char, 256> line{};
-    while (std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
-        int index = 0, largest = 0, current = 0;
-        if (std::sscanf(line.data(), "| %d vboost %d %d", &index, &largest, &current) == 3) {
-            return fmt::format("{} of {}", current, largest);
+// The slider between the clocks of memory and multiprocessors ("vboost"), by NVML's number of the
+// card: the driver's own tool shows it, and NVML has no call for it. Asked once a process, by
+// popen, which starts the tool without a copy of this process.
+const std::map<int, std::string>& boost_sliders() {
+    static const auto sliders = [] {
+        std::map<int, std::string> found;
+        const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+            ::popen("timeout 5 nvidia-smi boost-slider -l 2>/dev/null", "r"), ::pclose);
+        std::array<char, 256> line{};
+        while (pipe && std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
+            int index = 0, largest = 0, current = 0;
+            if (std::sscanf(line.data(), "| %d vboost %d %d", &index, &largest, &current) == 3) {
+                found[index] = fmt::format("{} of {}", current, largest);
+            }
         }
-    }
-    return "";
+        return found;
+    }();
+    return sliders;
 }
 
 record::DeviceFacts read_facts(int index, const Nvml* nvml, const std::string& why) {
@@ -110,7 +114,8 @@ record::DeviceFacts read_facts(int index, const Nvml* nvml, const std::string& w
             facts.max_clock_source = "NVML, highest SM clock";
         }
         more.merge(device.settings());
-        if (auto slider = boost_slider(bus_id.data()); !slider.empty()) more["vboost"] = slider;
+        const auto slider = boost_sliders().find(device.index().value_or(-1));
+        if (slider != boost_sliders().end()) more["vboost"] = slider->second;
     } catch (const Unsupported& error) {
         more["nvml"] = std::string("unavailable: ") + error.what();
     }
@@ -165,7 +170,18 @@ std::vector<record::DeviceFacts> list_devices(std::string& why) {
         return {};
     }
     std::vector<record::DeviceFacts> devices;
-    for (int i = 0; i < count; ++i) devices.push_back(read_facts(i, nvml, no_nvml));
+    for (int i = 0; i < count; ++i) {
+        try {
+            devices.push_back(read_facts(i, nvml, no_nvml));
+        } catch (const Error& error) {
+            // The others keep their numbers; opening this one will say it again.
+            record::DeviceFacts lost;
+            lost.id = fmt::format("cuda:{}", i);
+            lost.kind = "cuda";
+            lost.name = std::string("unusable: ") + error.what();
+            devices.push_back(std::move(lost));
+        }
+    }
     return devices;
 }
 

@@ -3,6 +3,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -32,11 +35,33 @@ void bind_to_node(void* data, std::size_t bytes, int node) {
         "choose a node that this process may use, or --numa local");
 }
 
+// By the kernel's estimate; none where it can't be read.
+std::optional<std::size_t> available_bytes() {
+    std::ifstream meminfo("/proc/meminfo");
+    std::string word;
+    while (meminfo >> word) {
+        std::size_t kilobytes = 0;
+        if (word == "MemAvailable:" && meminfo >> kilobytes) return kilobytes * 1024;
+    }
+    return std::nullopt;
+}
+
+// Pages are given when they are touched, so asking for too many fails long after it was granted.
+void require_available(std::size_t bytes) {
+    const auto available = available_bytes();
+    if (!available || bytes <= *available) return;
+    throw Unsupported(fmt::format("{} of host memory are needed, and {} are available",
+                                  format_bytes(static_cast<double>(bytes)),
+                                  format_bytes(static_cast<double>(*available))),
+                      "choose a smaller --size");
+}
+
 }  // namespace
 
 // Mapped by hand and registered, since pages must be bound to a node before they are touched.
 HostMemory::HostMemory(std::size_t bytes, work::HostMemory kind, int node)
     : bytes_(bytes), pinned_(kind == work::HostMemory::pinned) {
+    require_available(bytes);
     data_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED) {
         throw Unsupported(

@@ -19,10 +19,11 @@ namespace {
 
 using Algorithm = cublasLtMatmulAlgo_t;
 
-constexpr std::uint16_t kMostClusters = 32;  // ids beyond are shapes that no device has
+constexpr std::uint16_t kMostClusters = CUBLASLT_CLUSTER_SHAPE_END;
 constexpr std::array kSplits{2, 4, 8};
 constexpr std::size_t kMostOfATile = 2;
-constexpr std::chrono::milliseconds kSearchLimit{500};
+constexpr std::chrono::milliseconds kSearchLimit{
+    500};  // of the host; the tiles not reached are left out
 constexpr const char* kData = " data=";
 
 template <class Value>
@@ -202,6 +203,8 @@ std::vector<Algorithm> find_algorithms(const LtProblem& problem, std::size_t enu
         if (std::ranges::find(order, id) == order.end()) order.push_back(id);
     }
     Search search(problem, known, std::chrono::steady_clock::now() + kSearchLimit);
+    // Tiles in turn first: then what is left of the most promising.
+    std::vector<Candidate> left;
     std::map<int, std::size_t> of_tile;
     const auto end = algorithms.size() + enumerated;
     for (const int id : order) {
@@ -210,9 +213,16 @@ std::vector<Algorithm> find_algorithms(const LtProblem& problem, std::size_t enu
         std::ranges::stable_sort(found, std::ranges::greater{}, &Candidate::promise);
         for (const auto& candidate : found) {
             if (algorithms.size() == end) return algorithms;
-            if (of_tile[candidate.config.tile]++ >= kMostOfATile) continue;
-            algorithms.push_back(candidate.algorithm);
+            if (of_tile[candidate.config.tile]++ < kMostOfATile) {
+                algorithms.push_back(candidate.algorithm);
+            } else {
+                left.push_back(candidate);
+            }
         }
+    }
+    for (const auto& candidate : left) {
+        if (algorithms.size() == end) break;
+        algorithms.push_back(candidate.algorithm);
     }
     return algorithms;
 }

@@ -31,7 +31,8 @@ inline constexpr std::size_t kLtWorkspaceBytes = std::size_t{32} << 20;  // what
 
 // The heuristic's list in its order, then at most `enumerated` others that the library says it can
 // run within the workspace, the most promising first: large tiles that leave no multiprocessor
-// without work at the end (area of a tile x waves / whole waves), no tile more often than twice.
+// without work at the end (area of a tile x waves / whole waves), tiles in turn. The search ends
+// after half a second.
 std::vector<cublasLtMatmulAlgo_t> find_algorithms(const LtProblem& problem, std::size_t enumerated);
 
 }  // namespace assay::cuda

@@ -28,9 +28,16 @@ LtProblem::LtProblem(const work::Matmul& p)
     : library_(CublasLt::instance()),
       problem_(p),
       type_c_(work::is_fp8(p.output) ? Type::bf16 : p.output),
-      factors_(p) {
-    library_.check(library_.MatmulDescCreate(&description_, compute_type(p), scale_type(p)),
+      factors_(p),
+      description_(nullptr, library_.MatmulDescDestroy),
+      first_(layout(work::type_b(p), p.k, p.n, work::b_transposed(p.layout))),
+      second_(layout(p.operand, p.m, p.k, work::a_transposed(p.layout))),
+      c_(layout(type_c_, p.m, p.n, false)),
+      d_(layout(p.output, p.m, p.n, false)) {
+    cublasLtMatmulDesc_t made = nullptr;
+    library_.check(library_.MatmulDescCreate(&made, compute_type(p), scale_type(p)),
                    "cublasLtMatmulDescCreate for " + describe(p));
+    description_.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, work::b_transposed(p.layout) ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, work::a_transposed(p.layout) ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue(p.epilogue));
@@ -38,23 +45,13 @@ LtProblem::LtProblem(const work::Matmul& p)
         set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(type_c_));
     }
     if (work::is_fp8(p.operand)) set_scales();
-    first_ = layout(work::type_b(p), p.k, p.n, work::b_transposed(p.layout));
-    second_ = layout(p.operand, p.m, p.k, work::a_transposed(p.layout));
-    c_ = layout(type_c_, p.m, p.n, false);
-    d_ = layout(p.output, p.m, p.n, false);
-}
-
-LtProblem::~LtProblem() {
-    for (auto* matrix : {first_, second_, c_, d_}) {
-        if (matrix != nullptr) library_.MatrixLayoutDestroy(matrix);
-    }
-    library_.MatmulDescDestroy(description_);
 }
 
 template <class Value>
 void LtProblem::set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
-    library_.check(library_.MatmulDescSetAttribute(description_, attribute, &value, sizeof value),
-                   "cublasLtMatmulDescSetAttribute for " + describe(problem_));
+    library_.check(
+        library_.MatmulDescSetAttribute(description_.get(), attribute, &value, sizeof value),
+        "cublasLtMatmulDescSetAttribute for " + describe(problem_));
 }
 
 void LtProblem::set_scales() {
@@ -75,8 +72,8 @@ void LtProblem::set_scales() {
 
 // A row-major matrix of rows x columns is a column-major one of columns x rows. Transposed in
 // memory, its rows are contiguous instead.
-cublasLtMatrixLayout_t LtProblem::layout(Type type, std::int64_t rows, std::int64_t columns,
-                                         bool transposed) const {
+LtProblem::Layout LtProblem::layout(Type type, std::int64_t rows, std::int64_t columns,
+                                    bool transposed) const {
     const auto contiguous = transposed ? rows : columns;
     const auto others = transposed ? columns : rows;
     cublasLtMatrixLayout_t made = nullptr;
@@ -84,21 +81,23 @@ cublasLtMatrixLayout_t LtProblem::layout(Type type, std::int64_t rows, std::int6
         library_.MatrixLayoutCreate(&made, data_type(type), static_cast<std::uint64_t>(contiguous),
                                     static_cast<std::uint64_t>(others), contiguous),
         "cublasLtMatrixLayoutCreate for " + describe(problem_));
+    Layout owned(made, library_.MatrixLayoutDestroy);
     const auto batch = static_cast<std::int32_t>(problem_.batch);
     const std::int64_t stride = rows * columns;
     library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
                                       sizeof batch);
     library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
                                       sizeof stride);
-    return made;
+    return owned;
 }
 
 void LtProblem::run(const ops::MatmulOperands& operands, const cublasLtMatmulAlgo_t& algorithm,
                     void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
     if (operands.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
-    library_.check(library_.Matmul(library_.handle(), description_, factors_.alpha(), operands.b,
-                                   first_, operands.a, second_, factors_.beta(), operands.c, c_,
-                                   operands.c, d_, &algorithm, workspace, workspace_bytes, stream),
+    library_.check(library_.Matmul(library_.handle(), description_.get(), factors_.alpha(),
+                                   operands.b, first_.get(), operands.a, second_.get(),
+                                   factors_.beta(), operands.c, c_.get(), operands.c, d_.get(),
+                                   &algorithm, workspace, workspace_bytes, stream),
                    "cublasLtMatmul of " + describe(problem_));
 }
 
@@ -117,9 +116,9 @@ std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
     constexpr int kMost = 200;  // more than it was ever seen to give
     std::vector<cublasLtMatmulHeuristicResult_t> results(kMost);
     int count = 0;
-    const auto status =
-        library_.MatmulAlgoGetHeuristic(library_.handle(), description_, first_, second_, c_, d_,
-                                        preference, kMost, results.data(), &count);
+    const auto status = library_.MatmulAlgoGetHeuristic(
+        library_.handle(), description_.get(), first_.get(), second_.get(), c_.get(), d_.get(),
+        preference, kMost, results.data(), &count);
     library_.MatmulPreferenceDestroy(preference);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
     library_.check(status, "cublasLtMatmulAlgoGetHeuristic for " + describe(problem_));
@@ -131,8 +130,9 @@ std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
 
 bool LtProblem::check(const cublasLtMatmulAlgo_t& algorithm,
                       cublasLtMatmulHeuristicResult_t& result) const {
-    return library_.MatmulAlgoCheck(library_.handle(), description_, first_, second_, c_, d_,
-                                    &algorithm, &result) == CUBLAS_STATUS_SUCCESS;
+    return library_.MatmulAlgoCheck(library_.handle(), description_.get(), first_.get(),
+                                    second_.get(), c_.get(), d_.get(), &algorithm,
+                                    &result) == CUBLAS_STATUS_SUCCESS;
 }
 
 std::vector<int> LtProblem::algorithm_ids() const {

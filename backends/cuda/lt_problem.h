@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 
 #include "cuda/cublaslt.h"
 #include "cuda/cuda_buffer.h"
@@ -15,9 +16,6 @@ namespace assay::cuda {
 class LtProblem {
   public:
     explicit LtProblem(const work::Matmul& problem);
-    ~LtProblem();
-    LtProblem(const LtProblem&) = delete;
-    LtProblem& operator=(const LtProblem&) = delete;
 
     const work::Matmul& problem() const { return problem_; }
 
@@ -36,8 +34,11 @@ class LtProblem {
     bool init(int id, cublasLtMatmulAlgo_t& algorithm) const;
 
   private:
-    cublasLtMatrixLayout_t layout(work::Type type, std::int64_t rows, std::int64_t columns,
-                                  bool transposed) const;
+    template <class Object>
+    using Handle = std::unique_ptr<std::remove_pointer_t<Object>, cublasStatus_t (*)(Object)>;
+    using Layout = Handle<cublasLtMatrixLayout_t>;
+
+    Layout layout(work::Type type, std::int64_t rows, std::int64_t columns, bool transposed) const;
     template <class Value>
     void set(cublasLtMatmulDescAttributes_t attribute, const Value& value);
     void set_scales();
@@ -46,8 +47,8 @@ class LtProblem {
     work::Matmul problem_;
     work::Type type_c_;  // of the C that cuBLASLt wants described though nothing is added to it
     Factors factors_;
-    cublasLtMatmulDesc_t description_ = nullptr;
-    cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, c_ = nullptr, d_ = nullptr;
+    Handle<cublasLtMatmulDesc_t> description_;
+    Layout first_, second_, c_, d_;
     std::unique_ptr<CudaBuffer> scales_;  // scale_b, scale_a, for fp8
 };
 

@@ -45,9 +45,10 @@ void require_types(const work::Matmul& p) {
 
 // cuBLASLt wants K, and N, which is the leading dimension of C, in multiples of 16 bytes (cuBLAS
 // documentation, "cublasLtMatmul", fp8 kernels).
-void require_fp8_shape(const work::Matmul& p) {
+void require_fp8_shape(const work::Matmul& p, int capability) {
     constexpr std::int64_t kMultiple = 16;
-    if (p.layout != work::Layout::nt) {
+    constexpr int kFirstWithEveryLayout = 100;
+    if (p.layout != work::Layout::nt && capability < kFirstWithEveryLayout) {
         throw Unsupported(
             fmt::format("fp8 products exist for layout nt only, not {}", work::name(p.layout)),
             "give --layout nt: both operands contiguous along K");
@@ -128,7 +129,7 @@ void require_supported(const work::Matmul& p, const std::string& device, int cap
             throw Unsupported(fmt::format("{} (sm_{}) has no fp8", device, capability),
                               "fp8 came with sm_89; give bf16 or fp16");
         }
-        require_fp8_shape(p);
+        require_fp8_shape(p, capability);
     }
     const bool scaled = p.scale_a != 1 || p.scale_b != 1;
     if (scaled && work::is_integer(p.operand)) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "cuda/check.h"
 #include "cuda/cuda_buffer.h"
@@ -15,6 +16,8 @@
 
 namespace assay::cuda {
 namespace {
+
+constexpr const char* kVector = "vector";
 
 ops::Implementation described(const char* kernel) {
     ops::Implementation implementation;
@@ -30,7 +33,7 @@ class Vector : public ops::PreparedMemory {
     Vector(const ops::MemoryRequest& request, int compute_units)
         : request_(request),
           compute_units_(compute_units),
-          implementation_(described("vector")),
+          implementation_(described(kVector)),
           sums_(gpu::memory_sums(request, compute_units) * sizeof(double)) {}
 
     const ops::Implementation& implementation() const override { return implementation_; }
@@ -85,10 +88,8 @@ class RuntimeCopy : public ops::PreparedMemory {
     const ops::Implementation& implementation() const override { return implementation_; }
 
     void enqueue(device::Stream& stream, const ops::MemoryOperands& operands) override {
-        for (int pass = 0; pass < request_.passes; ++pass) {
-            ASSAY_CUDA(cudaMemcpyAsync(operands.c, operands.a, request_.bytes_per_array,
-                                       cudaMemcpyDeviceToDevice, CudaStream::of(stream)));
-        }
+        ASSAY_CUDA(cudaMemcpyAsync(operands.c, operands.a, request_.bytes_per_array,
+                                   cudaMemcpyDeviceToDevice, CudaStream::of(stream)));
     }
 
     double sum() override { throw Error("a copy sums nothing"); }
@@ -103,7 +104,7 @@ class RuntimeCopy : public ops::PreparedMemory {
 // The runtime's own copy is the fastest for large arrays (2 % before ours on an H200), and slow to
 // start for small ones.
 std::vector<std::string> CudaMemory::kernels(work::MemoryOp op) const {
-    std::vector<std::string> names{"vector"};
+    std::vector<std::string> names{kVector};
     if (op == work::MemoryOp::copy) names.insert(names.begin(), "runtime");
     if (capability_ == 90 && sm90::has_bulk(op)) names.emplace_back("bulk");
     return names;
@@ -116,11 +117,18 @@ std::unique_ptr<ops::PreparedMemory> CudaMemory::prepare(const ops::MemoryReques
     }
     const auto known = kernels(request.op);
     auto kernel = request.kernel;
-    if (kernel.empty()) kernel = request.passes == 1 ? known.front() : "vector";
+    if (kernel.empty()) kernel = request.passes == 1 ? known.front() : kVector;
     if (std::ranges::find(known, kernel) == known.end()) {
         throw Unsupported("no kernel \"" + kernel + "\" for " +
                               std::string(work::name(request.op)) + " on this device",
                           "there is " + join(known, ", "));
+    }
+    // A pass of these is a launch, and a held stream takes no thousand of them.
+    if (request.passes > 1 && kernel != kVector) {
+        throw Unsupported(kernel + " goes over an array once a call, and " +
+                              format_bytes(static_cast<double>(request.bytes_per_array)) +
+                              " take too little time for that",
+                          "give --size 256M or more, or --kernel vector");
     }
     if (kernel == "runtime") return std::make_unique<RuntimeCopy>(request);
     if (kernel == "bulk") return std::make_unique<Bulk>(request);

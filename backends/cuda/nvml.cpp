@@ -1,5 +1,6 @@
 #include "cuda/nvml.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/units.h"
 
 namespace assay::cuda {
 
@@ -40,6 +42,8 @@ std::optional<double> number(Call call, double scale, Rest... rest) {
 
 Nvml::Nvml() : library_("ASSAY_LIB_NVML", {"libnvidia-ml.so.1"}) {
     library_.bind(init_, "nvmlInit_v2");
+    library_.bind(error_string_, "nvmlErrorString");
+    library_.bind(index_, "nvmlDeviceGetIndex");
     library_.bind(driver_version_, "nvmlSystemGetDriverVersion");
     library_.bind(by_uuid_, "nvmlDeviceGetHandleByUUID");
     library_.bind(by_bus_, "nvmlDeviceGetHandleByPciBusId_v2");
@@ -59,7 +63,7 @@ Nvml::Nvml() : library_("ASSAY_LIB_NVML", {"libnvidia-ml.so.1"}) {
     library_.bind(processes_, "nvmlDeviceGetComputeRunningProcesses_v3");
     library_.bind(fields_, "nvmlDeviceGetFieldValues");
     if (const int status = init_(); status != 0) {
-        throw Unsupported(fmt::format("nvmlInit failed with {}", status));
+        throw Unsupported(fmt::format("nvmlInit failed: {}", error_string_(status)));
     }
 }
 
@@ -84,12 +88,22 @@ std::string Nvml::driver_version() const {
 
 NvmlDevice::NvmlDevice(const Nvml& nvml, const std::string& uuid, const std::string& bus_id)
     : nvml_(nvml) {
-    if (nvml.by_uuid_(uuid.c_str(), &handle_) == 0) return;
+    // CUDA gives the bytes alone: what they are of is tried.
+    const auto bytes = uuid.substr(uuid.find('-') + 1);
+    if (nvml.by_uuid_(("GPU-" + bytes).c_str(), &handle_) == 0) return;
+    if (nvml.by_uuid_(("MIG-" + bytes).c_str(), &handle_) == 0 && clock_mhz()) return;
+    whole_card_ = true;
     const int status = nvml.by_bus_(bus_id.c_str(), &handle_);
     if (status != 0) {
-        throw Unsupported(
-            fmt::format("NVML doesn't know device {} ({}): status {}", uuid, bus_id, status));
+        throw Unsupported(fmt::format("NVML doesn't know device {} ({}): {}", uuid, bus_id,
+                                      nvml.error_string_(status)));
     }
+}
+
+std::optional<int> NvmlDevice::index() const {
+    unsigned index = 0;
+    if (nvml_.index_(handle_, &index) != 0) return std::nullopt;
+    return static_cast<int>(index);
 }
 
 std::optional<double> NvmlDevice::field(unsigned id, double scale) const {
@@ -180,17 +194,31 @@ std::map<std::string, std::string> NvmlDevice::settings() const {
     return settings;
 }
 
-std::map<unsigned, std::uint64_t> NvmlDevice::other_processes() const {
-    std::array<Nvml::ProcessInfo, 64> processes{};
-    unsigned count = processes.size();
-    if (nvml_.processes_(handle_, &count, processes.data()) != 0) return {};
-    std::map<unsigned, std::uint64_t> others;
-    for (unsigned i = 0; i < count; ++i) {
-        if (processes[i].pid != static_cast<unsigned>(::getpid())) {
-            others[processes[i].pid] = processes[i].used_bytes;
+std::string NvmlDevice::other_processes() const {
+    constexpr unsigned kMost = 1024;
+    std::vector<Nvml::ProcessInfo> processes(kMost);
+    unsigned count = kMost;
+    if (nvml_.processes_(handle_, &count, processes.data()) != 0) return "";
+    processes.resize(std::min(count, kMost));
+    const auto before = processes.size();
+    std::erase_if(processes, [](const auto& process) {
+        return process.pid == static_cast<unsigned>(::getpid());
+    });
+    // In a container the numbers may be those of the host, where this process has another.
+    const bool strange = processes.size() == before && before > 0;
+    if (strange) {
+        return before == 1 ? "" : fmt::format("{}, with ids of another namespace", before - 1);
+    }
+    std::string text;
+    for (const auto& process : processes) {
+        if (!text.empty()) text += ", ";
+        text += std::to_string(process.pid);
+        constexpr auto kUnknown = ~0ULL;
+        if (process.used_bytes != kUnknown) {
+            text += fmt::format(" ({})", format_bytes(static_cast<double>(process.used_bytes)));
         }
     }
-    return others;
+    return text;
 }
 
 }  // namespace assay::cuda

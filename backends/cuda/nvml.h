@@ -49,6 +49,8 @@ class Nvml {
 
     device::SharedLibrary library_;
     int (*init_)() = nullptr;
+    const char* (*error_string_)(int) = nullptr;
+    int (*index_)(Handle, unsigned*) = nullptr;
     int (*driver_version_)(char*, unsigned) = nullptr;
     int (*by_uuid_)(const char*, Handle*) = nullptr;
     int (*by_bus_)(const char*, Handle*) = nullptr;
@@ -72,11 +74,13 @@ class Nvml {
 // One device of NVML's. What can't be read is none.
 class NvmlDevice {
   public:
-    // By the id of CUDA's ("GPU-..." or "MIG-...", which CUDA_VISIBLE_DEVICES doesn't renumber),
-    // else by the PCI bus id. Throws Unsupported.
+    // By CUDA's id ("GPU-...", or a slice's "MIG-..."), which CUDA_VISIBLE_DEVICES doesn't
+    // renumber; else by the PCI bus id, which is that of the whole card. Throws Unsupported.
     NvmlDevice(const Nvml& nvml, const std::string& uuid, const std::string& bus_id);
 
-    std::optional<double> clock_mhz() const;  // of the multiprocessors; lags by tens of ms
+    bool whole_card() const { return whole_card_; }  // where CUDA's device may be a slice of it
+    std::optional<int> index() const;                // NVML's number of the card
+    std::optional<double> clock_mhz() const;         // of the multiprocessors; lags by tens of ms
     std::optional<double> memory_clock_mhz() const;
     std::optional<double> max_clock_mhz() const;
     std::optional<double> power_now_w() const;      // field 186
@@ -87,14 +91,16 @@ class NvmlDevice {
     std::vector<std::string> throttle_reasons() const;
     // Power limits, persistence, application clocks, ECC, row remaps, MIG.
     std::map<std::string, std::string> settings() const;
-    // Processes that compute on the device, this one left out: pid and bytes.
-    std::map<unsigned, std::uint64_t> other_processes() const;
+    // Processes that compute on the device, this one left out, by pid and memory; empty when there
+    // is none.
+    std::string other_processes() const;
 
   private:
     std::optional<double> field(unsigned id, double scale) const;
 
     const Nvml& nvml_;
     Nvml::Handle handle_ = nullptr;
+    bool whole_card_ = false;
 };
 
 // The names of a bit set of reasons (nvmlClocksEventReasons), without "idle".

@@ -162,7 +162,7 @@ void launch(const ops::MemoryRequest& request, const Arrays& arrays, unsigned bl
 }  // namespace
 
 std::uint64_t memory_sums(const ops::MemoryRequest& request, int compute_units) {
-    return block_count(request, compute_units);
+    return request.op == MemoryOp::read ? block_count(request, compute_units) : 0;
 }
 
 void launch_memory(const ops::MemoryRequest& request, const ops::MemoryOperands& operands,

@@ -8,7 +8,7 @@
 
 namespace assay::gpu {
 
-// Partial sums that one call of a `read` leaves.
+// Partial sums that one call leaves; 0 for all but `read`.
 std::uint64_t memory_sums(const ops::MemoryRequest& request, int compute_units);
 
 // Queues one call of `request`. Arrays are aligned to 16 bytes. `sums` has memory_sums() elements:

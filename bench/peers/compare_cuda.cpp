@@ -1,7 +1,10 @@
 // Compares assay's products and memory kernels on a GPU with torch's, interleaved round by round in
 // one power state, and prints a table in Markdown for docs/results.md.
 //
-//   bench_cuda_peers [SECONDS a row]
+// torch's reductions of parts of a split K are kept in fp32, as ours are. Rows of fp8 and bf16
+// whose name is "tuned" ran the algorithm that a search under the sustained protocol chose before.
+//
+//   bench_cuda_peers [SECONDS a row [memory|products]]
 #include <algorithm>
 #include <map>
 
@@ -19,6 +22,7 @@
 #include "ops/fill.h"
 #include "ops/memory.h"
 #include "peer_subject.h"
+#include "probes/matmul_check.h"
 #include "probes/matmul_operands.h"
 #include "stats/quantile.h"
 #include "work/shapes.h"
@@ -56,9 +60,13 @@ class Torch {
 class Ours {
   public:
     Ours(device::Device& device, const work::Matmul& problem)
-        : device_(device), matmul_(cold(problem)), operands_(device, matmul_, 0) {
+        : device_(device),
+          matmul_(cold(problem)),
+          operands_(device, matmul_, 0),
+          checker_(matmul_, 0) {
         auto& op = device.need<ops::Matmul>();
         heuristic_ = op.prepare(problem);
+        run_once(*heuristic_);
         chosen_ = subject("heuristic", *heuristic_);
     }
 
@@ -74,16 +82,27 @@ class Ours {
         measure::SteadyClock clock;
         const auto open = [&](std::size_t i) -> std::unique_ptr<measure::Subject> {
             prepared[i] = op.prepare(matmul_.problem, {"", algorithms[i]});
+            run_once(*prepared[i]);
             return subject(algorithms[i], *prepared[i]);
         };
         const auto tuning = measure::tune(algorithms.size(), open, clock, measure::sustained(),
                                           {.budget_s = kTuning});
         tuned_ = op.prepare(matmul_.problem, {"", algorithms.at(tuning.winner)});
+        const auto check = checker_.check(device_, run_once(*tuned_));
+        if (!check.passed) throw Error("the winner's answer is wrong: " + check.detail);
         best_ = subject("tuned", *tuned_);
         return *best_;
     }
 
   private:
+    // The first call of an algorithm loads its code, which must not happen behind a held stream.
+    ops::MatmulOperands run_once(ops::PreparedMatmul& matmul) {
+        const auto stream = device_.create_stream();
+        checker_.poison(device_, operands_.set(0));
+        matmul.enqueue(*stream, operands_.set(0));
+        stream->synchronize();
+        return operands_.set(0);
+    }
     static probes::MatmulCase cold(const work::Matmul& problem) {
         probes::MatmulCase matmul;
         matmul.problem = problem;
@@ -97,6 +116,7 @@ class Ours {
     device::Device& device_;
     probes::MatmulCase matmul_;
     probes::RotatingOperands operands_;
+    probes::MatmulChecker checker_;
     std::unique_ptr<ops::PreparedMatmul> heuristic_, tuned_;
     std::unique_ptr<measure::StreamSubject> chosen_, best_;
 };
@@ -243,14 +263,16 @@ void compare_memory(device::Device& device, Torch& torch, std::uint64_t bytes, d
     }
 }
 
-void compare_all(double limit_s) {
+void compare_all(double limit_s, std::string_view part) {
     const auto device = device::open_device("cuda:0");
     Torch torch;
     fmt::print("{} on {}, assay {} ({}).\n\n", utc_now(), device->facts().name, version(), build());
     fmt::print("| what | assay | torch | assay's rate over torch's (95 %) | assay is | rounds |\n");
     fmt::print("|---|---|---|---|---|---|\n");
-    for (const std::uint64_t gib : {1U, 2U, 4U, 8U})
-        compare_memory(*device, torch, gib << 30, limit_s);
+    for (const std::uint64_t gib : {1U, 2U, 4U, 8U}) {
+        if (part != "products") compare_memory(*device, torch, gib << 30, limit_s);
+    }
+    if (part == "memory") return;
     for (const auto& shape : work::parse_shapes("article", 2048, 1)) {
         compare_bf16(*device, torch, shape, limit_s);
         for (const auto accumulation : {work::Accumulation::exact, work::Accumulation::fast}) {
@@ -264,7 +286,7 @@ void compare_all(double limit_s) {
 int main(int argc, char** argv) {
     install_interrupt_handlers();
     try {
-        compare_all(argc > 1 ? parse_seconds(argv[1]) : 60);
+        compare_all(argc > 1 ? parse_seconds(argv[1]) : 60, argc > 2 ? argv[2] : "");
     } catch (const Error& error) {
         fmt::print(stderr, "bench_cuda_peers: {}\n             {}\n", error.what(), error.hint());
         return kExitFailed;

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -119,6 +120,17 @@ std::vector<record::DeviceFacts> devices_of(std::string_view kind, std::string& 
     return open_module(kind).list(why);
 }
 
+// Vendors let the environment hide devices: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ...
+std::string hidden_by() {
+    std::string text;
+    for (char** entry = ::environ; *entry != nullptr; ++entry) {
+        const std::string_view assignment(*entry);
+        if (!assignment.substr(0, assignment.find('=')).ends_with("_VISIBLE_DEVICES")) continue;
+        text += fmt::format("; {} may hide some", assignment);
+    }
+    return text;
+}
+
 std::string with_reason(const std::string& text, const std::string& why) {
     return why.empty() ? text : text + ": " + one_line(why);
 }
@@ -139,7 +151,7 @@ std::vector<record::DeviceFacts> devices_meant(const DeviceSpec& spec) {
                 ? fmt::format("no device {}:{}: there is 1, {}", spec.kind, index, devices[0].id)
                 : fmt::format("no device {}:{}: there are {}, {} to {}", spec.kind, index,
                               devices.size(), devices.front().id, devices.back().id),
-            "assay info lists the devices of this machine");
+            "assay info lists the devices of this machine" + hidden_by());
     }
     return {devices[index]};
 }

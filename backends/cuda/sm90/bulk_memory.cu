@@ -116,14 +116,12 @@ void launch_bulk(const ops::MemoryRequest& request, const ops::MemoryOperands& o
                  cudaStream_t stream) {
     const std::uint64_t rest = request.bytes_per_array % 16;
     const std::uint64_t bytes = request.bytes_per_array - rest;
-    for (int pass = 0; pass < request.passes; ++pass) {
-        if (request.op == work::MemoryOp::copy) {
-            copy_kernel<<<blocks(bytes, kTile), kThreads, 0, stream>>>(
-                static_cast<const char*>(operands.a), static_cast<char*>(operands.c), bytes, rest);
-        } else {
-            write_kernel<<<blocks(bytes, std::uint64_t{kChunk} * kStores), kThreads, 0, stream>>>(
-                static_cast<char*>(operands.c), work::kScalar, bytes, rest);
-        }
+    if (request.op == work::MemoryOp::copy) {
+        copy_kernel<<<blocks(bytes, kTile), kThreads, 0, stream>>>(
+            static_cast<const char*>(operands.a), static_cast<char*>(operands.c), bytes, rest);
+    } else {
+        write_kernel<<<blocks(bytes, std::uint64_t{kChunk} * kStores), kThreads, 0, stream>>>(
+            static_cast<char*>(operands.c), work::kScalar, bytes, rest);
     }
 }
 
