@@ -13,9 +13,9 @@ Cublas::Cublas() : library_("ASSAY_LIB_CUBLAS", toolkit_names(ASSAY_CUBLAS_SONAM
     library_.bind(get_property_, "cublasGetProperty");
     library_.bind(status_name_, "cublasGetStatusName");
     library_.bind(set_math_mode_, "cublasSetMathMode");
-    library_.bind(SetStream, "cublasSetStream_v2");
-    library_.bind(SetWorkspace, "cublasSetWorkspace_v2");
-    library_.bind(GemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
+    library_.bind(set_stream, "cublasSetStream_v2");
+    library_.bind(set_workspace, "cublasSetWorkspace_v2");
+    library_.bind(gemm_strided_batched_ex, "cublasGemmStridedBatchedEx");
     int major = 0, minor = 0, patch = 0;
     get_property_(MAJOR_VERSION, &major);
     get_property_(MINOR_VERSION, &minor);

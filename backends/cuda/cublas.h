@@ -22,17 +22,17 @@ class Cublas {
     // Throws Unsupported for what cuBLAS doesn't do, DeviceLost or Error for the rest.
     void check(cublasStatus_t status, const std::string& what) const;
 
-    decltype(&cublasSetStream_v2) SetStream = nullptr;
-    decltype(&cublasSetWorkspace_v2) SetWorkspace = nullptr;
+    decltype(&cublasSetStream_v2) set_stream = nullptr;
+    decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
     // Overloaded in C++: the one with a compute type.
-    cublasStatus_t (*GemmStridedBatchedEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t,
-                                           int m, int n, int k, const void* alpha, const void* a,
-                                           cudaDataType type_a, int lda, long long stride_a,
-                                           const void* b, cudaDataType type_b, int ldb,
-                                           long long stride_b, const void* beta, void* c,
-                                           cudaDataType type_c, int ldc, long long stride_c,
-                                           int batch, cublasComputeType_t,
-                                           cublasGemmAlgo_t) = nullptr;
+    cublasStatus_t (*gemm_strided_batched_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t,
+                                              int m, int n, int k, const void* alpha, const void* a,
+                                              cudaDataType type_a, int lda, long long stride_a,
+                                              const void* b, cudaDataType type_b, int ldb,
+                                              long long stride_b, const void* beta, void* c,
+                                              cudaDataType type_c, int ldc, long long stride_c,
+                                              int batch, cublasComputeType_t,
+                                              cublasGemmAlgo_t) = nullptr;
 
   private:
     Cublas();

@@ -47,13 +47,13 @@ class Prepared : public ops::PreparedMatmul {
     void enqueue(device::Stream& stream, const ops::MatmulOperands& operands) override {
         const auto& p = problem_;
         auto* handle = library_.handle();
-        library_.check(library_.SetStream(handle, CudaStream::of(stream)), "cublasSetStream");
-        library_.check(library_.SetWorkspace(handle, workspace_.data(), workspace_.size()),
+        library_.check(library_.set_stream(handle, CudaStream::of(stream)), "cublasSetStream");
+        library_.check(library_.set_workspace(handle, workspace_.data(), workspace_.size()),
                        "cublasSetWorkspace");
         const bool turn_b = work::b_transposed(p.layout), turn_a = work::a_transposed(p.layout);
         const auto m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
         library_.check(
-            library_.GemmStridedBatchedEx(
+            library_.gemm_strided_batched_ex(
                 handle, turn_b ? CUBLAS_OP_T : CUBLAS_OP_N, turn_a ? CUBLAS_OP_T : CUBLAS_OP_N, n,
                 m, k, factors_.alpha(), operands.b, data_type(work::type_b(p)), turn_b ? k : n,
                 p.k * p.n, operands.a, data_type(p.operand), turn_a ? m : k, p.m * p.k,

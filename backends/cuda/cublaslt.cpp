@@ -13,10 +13,10 @@ std::vector<std::string> toolkit_names(const std::string& soname) {
 }
 
 CublasLt::CublasLt() : library_("ASSAY_LIB_CUBLASLT", toolkit_names(ASSAY_CUBLASLT_SONAME)) {
-#define ASSAY_BIND(name) library_.bind(name, "cublasLt" #name);
+#define ASSAY_BIND(member, function) library_.bind(member, "cublasLt" #function);
     ASSAY_CUBLASLT_FUNCTIONS(ASSAY_BIND)
 #undef ASSAY_BIND
-    const auto number = GetVersion();  // 130100
+    const auto number = get_version();  // 130100
     version_ = fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
@@ -27,13 +27,13 @@ const CublasLt& CublasLt::instance() {
 
 cublasLtHandle_t CublasLt::handle() const {
     auto& handle = handles_[device_in_use()];
-    if (handle == nullptr) check(Create(&handle), "cublasLtCreate");
+    if (handle == nullptr) check(create(&handle), "cublasLtCreate");
     return handle;
 }
 
 void CublasLt::check(cublasStatus_t status, const std::string& what) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const auto text = fmt::format("cuBLASLt {}: {} is {}", version_, what, GetStatusName(status));
+    const auto text = fmt::format("cuBLASLt {}: {} is {}", version_, what, get_status_name(status));
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
         status == CUBLAS_STATUS_ALLOC_FAILED) {
         throw Unsupported(text, "choose another type, layout or shape");

@@ -15,15 +15,26 @@ namespace assay::cuda {
 // The names under which a vendor's library of CUDA's toolkit may be found.
 std::vector<std::string> toolkit_names(const std::string& soname);
 
+// A member, and its function without the prefix.
 // clang-format off
-#define ASSAY_CUBLASLT_FUNCTIONS(apply)                                                           \
-    apply(Create) apply(Destroy) apply(GetVersion) apply(GetStatusName)                           \
-    apply(MatmulDescCreate) apply(MatmulDescDestroy) apply(MatmulDescSetAttribute)                \
-    apply(MatrixLayoutCreate) apply(MatrixLayoutDestroy) apply(MatrixLayoutSetAttribute)          \
-    apply(MatmulPreferenceCreate) apply(MatmulPreferenceDestroy)                                  \
-    apply(MatmulPreferenceSetAttribute) apply(MatmulAlgoGetHeuristic) apply(MatmulAlgoGetIds)     \
-    apply(MatmulAlgoInit) apply(MatmulAlgoCheck) apply(MatmulAlgoCapGetAttribute)                 \
-    apply(MatmulAlgoConfigSetAttribute) apply(MatmulAlgoConfigGetAttribute) apply(Matmul)
+#define ASSAY_CUBLASLT_FUNCTIONS(apply)                                                            \
+    apply(create, Create) apply(destroy, Destroy) apply(get_version, GetVersion) \
+    apply(get_status_name, GetStatusName) apply(matmul_desc_create, MatmulDescCreate) \
+    apply(matmul_desc_destroy, MatmulDescDestroy) \
+    apply(matmul_desc_set_attribute, MatmulDescSetAttribute) \
+    apply(matrix_layout_create, MatrixLayoutCreate) \
+    apply(matrix_layout_destroy, MatrixLayoutDestroy) \
+    apply(matrix_layout_set_attribute, MatrixLayoutSetAttribute) \
+    apply(matmul_preference_create, MatmulPreferenceCreate) \
+    apply(matmul_preference_destroy, MatmulPreferenceDestroy) \
+    apply(matmul_preference_set_attribute, MatmulPreferenceSetAttribute) \
+    apply(matmul_algo_get_heuristic, MatmulAlgoGetHeuristic) \
+    apply(matmul_algo_get_ids, MatmulAlgoGetIds) apply(matmul_algo_init, MatmulAlgoInit) \
+    apply(matmul_algo_check, MatmulAlgoCheck) \
+    apply(matmul_algo_cap_get_attribute, MatmulAlgoCapGetAttribute) \
+    apply(matmul_algo_config_set_attribute, MatmulAlgoConfigSetAttribute) \
+    apply(matmul_algo_config_get_attribute, MatmulAlgoConfigGetAttribute) \
+    apply(matmul, Matmul)
 // clang-format on
 
 class CublasLt {
@@ -40,7 +51,7 @@ class CublasLt {
     // Throws Unsupported for what cuBLASLt doesn't do, DeviceLost or Error for the rest.
     void check(cublasStatus_t status, const std::string& what) const;
 
-#define ASSAY_MEMBER(name) decltype(&cublasLt##name) name = nullptr;
+#define ASSAY_MEMBER(member, function) decltype(&cublasLt##function) member = nullptr;
     ASSAY_CUBLASLT_FUNCTIONS(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
 

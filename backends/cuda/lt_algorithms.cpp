@@ -31,14 +31,14 @@ void read(const Algorithm& algorithm, cublasLtMatmulAlgoConfigAttributes_t attri
           Value& value) {
     std::size_t written = 0;
     // An attribute that an algorithm lacks keeps its default.
-    (void)CublasLt::instance().MatmulAlgoConfigGetAttribute(&algorithm, attribute, &value,
-                                                            sizeof value, &written);
+    (void)CublasLt::instance().matmul_algo_config_get_attribute(&algorithm, attribute, &value,
+                                                                sizeof value, &written);
 }
 
 template <class Value>
 bool write(Algorithm& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute, Value value) {
-    return CublasLt::instance().MatmulAlgoConfigSetAttribute(&algorithm, attribute, &value,
-                                                             sizeof value) == CUBLAS_STATUS_SUCCESS;
+    return CublasLt::instance().matmul_algo_config_set_attribute(
+               &algorithm, attribute, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
 }
 
 bool apply(const LtConfig& config, Algorithm& algorithm) {
@@ -54,21 +54,22 @@ bool apply(const LtConfig& config, Algorithm& algorithm) {
 std::vector<int> ids(const Algorithm& algorithm, cublasLtMatmulAlgoCapAttributes_t capability) {
     const auto& library = CublasLt::instance();
     std::size_t bytes = 0;
-    if (library.MatmulAlgoCapGetAttribute(&algorithm, capability, nullptr, 0, &bytes) !=
+    if (library.matmul_algo_cap_get_attribute(&algorithm, capability, nullptr, 0, &bytes) !=
             CUBLAS_STATUS_SUCCESS ||
         bytes == 0) {
         return {0};
     }
     std::vector<int> values(bytes / sizeof(int));
-    (void)library.MatmulAlgoCapGetAttribute(&algorithm, capability, values.data(), bytes, &bytes);
+    (void)library.matmul_algo_cap_get_attribute(&algorithm, capability, values.data(), bytes,
+                                                &bytes);
     return values;
 }
 
 int most(const Algorithm& algorithm, cublasLtMatmulAlgoCapAttributes_t capability) {
     int value = 0;
     std::size_t written = 0;
-    (void)CublasLt::instance().MatmulAlgoCapGetAttribute(&algorithm, capability, &value,
-                                                         sizeof value, &written);
+    (void)CublasLt::instance().matmul_algo_cap_get_attribute(&algorithm, capability, &value,
+                                                             sizeof value, &written);
     return value;
 }
 

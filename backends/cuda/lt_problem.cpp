@@ -29,13 +29,13 @@ LtProblem::LtProblem(const work::Matmul& p)
       problem_(p),
       type_c_(work::is_fp8(p.output) ? Type::bf16 : p.output),
       factors_(p),
-      description_(nullptr, library_.MatmulDescDestroy),
+      description_(nullptr, library_.matmul_desc_destroy),
       first_(layout(work::type_b(p), p.k, p.n, work::b_transposed(p.layout))),
       second_(layout(p.operand, p.m, p.k, work::a_transposed(p.layout))),
       c_(layout(type_c_, p.m, p.n, false)),
       d_(layout(p.output, p.m, p.n, false)) {
     cublasLtMatmulDesc_t made = nullptr;
-    library_.check(library_.MatmulDescCreate(&made, compute_type(p), scale_type(p)),
+    library_.check(library_.matmul_desc_create(&made, compute_type(p), scale_type(p)),
                    "cublasLtMatmulDescCreate for " + describe(p));
     description_.reset(made);
     set(CUBLASLT_MATMUL_DESC_TRANSA, work::b_transposed(p.layout) ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -50,7 +50,7 @@ LtProblem::LtProblem(const work::Matmul& p)
 template <class Value>
 void LtProblem::set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
     library_.check(
-        library_.MatmulDescSetAttribute(description_.get(), attribute, &value, sizeof value),
+        library_.matmul_desc_set_attribute(description_.get(), attribute, &value, sizeof value),
         "cublasLtMatmulDescSetAttribute for " + describe(problem_));
 }
 
@@ -77,24 +77,24 @@ LtProblem::Layout LtProblem::layout(Type type, std::int64_t rows, std::int64_t c
     const auto contiguous = transposed ? rows : columns;
     const auto others = transposed ? columns : rows;
     cublasLtMatrixLayout_t made = nullptr;
-    library_.check(
-        library_.MatrixLayoutCreate(&made, data_type(type), static_cast<std::uint64_t>(contiguous),
-                                    static_cast<std::uint64_t>(others), contiguous),
-        "cublasLtMatrixLayoutCreate for " + describe(problem_));
-    Layout owned(made, library_.MatrixLayoutDestroy);
+    library_.check(library_.matrix_layout_create(&made, data_type(type),
+                                                 static_cast<std::uint64_t>(contiguous),
+                                                 static_cast<std::uint64_t>(others), contiguous),
+                   "cublasLtMatrixLayoutCreate for " + describe(problem_));
+    Layout owned(made, library_.matrix_layout_destroy);
     const auto batch = static_cast<std::int32_t>(problem_.batch);
     const std::int64_t stride = rows * columns;
-    library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
-                                      sizeof batch);
-    library_.MatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                      sizeof stride);
+    library_.matrix_layout_set_attribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                         sizeof batch);
+    library_.matrix_layout_set_attribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                         sizeof stride);
     return owned;
 }
 
 void LtProblem::run(const ops::MatmulOperands& operands, const cublasLtMatmulAlgo_t& algorithm,
                     void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
     if (operands.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
-    library_.check(library_.Matmul(library_.handle(), description_.get(), factors_.alpha(),
+    library_.check(library_.matmul(library_.handle(), description_.get(), factors_.alpha(),
                                    operands.b, first_.get(), operands.a, second_.get(),
                                    factors_.beta(), operands.c, c_.get(), operands.c, d_.get(),
                                    &algorithm, workspace, workspace_bytes, stream),
@@ -104,22 +104,23 @@ void LtProblem::run(const ops::MatmulOperands& operands, const cublasLtMatmulAlg
 std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
     std::size_t workspace_bytes) const {
     cublasLtMatmulPreference_t preference = nullptr;
-    library_.check(library_.MatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-    library_.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                          &workspace_bytes, sizeof workspace_bytes);
+    library_.check(library_.matmul_preference_create(&preference),
+                   "cublasLtMatmulPreferenceCreate");
+    library_.matmul_preference_set_attribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &workspace_bytes, sizeof workspace_bytes);
     // Where K is split, partial sums stay in the accumulate type: rounded to 16 bits before they
     // are added, they would give another product than the one asked for.
     const std::uint32_t reductions =
         CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    library_.MatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                          &reductions, sizeof reductions);
+    library_.matmul_preference_set_attribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                             &reductions, sizeof reductions);
     constexpr int kMost = 200;  // more than it was ever seen to give
     std::vector<cublasLtMatmulHeuristicResult_t> results(kMost);
     int count = 0;
-    const auto status = library_.MatmulAlgoGetHeuristic(
+    const auto status = library_.matmul_algo_get_heuristic(
         library_.handle(), description_.get(), first_.get(), second_.get(), c_.get(), d_.get(),
         preference, kMost, results.data(), &count);
-    library_.MatmulPreferenceDestroy(preference);
+    library_.matmul_preference_destroy(preference);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
     library_.check(status, "cublasLtMatmulAlgoGetHeuristic for " + describe(problem_));
     results.resize(static_cast<std::size_t>(count));
@@ -130,19 +131,19 @@ std::vector<cublasLtMatmulHeuristicResult_t> LtProblem::heuristic(
 
 bool LtProblem::check(const cublasLtMatmulAlgo_t& algorithm,
                       cublasLtMatmulHeuristicResult_t& result) const {
-    return library_.MatmulAlgoCheck(library_.handle(), description_.get(), first_.get(),
-                                    second_.get(), c_.get(), d_.get(), &algorithm,
-                                    &result) == CUBLAS_STATUS_SUCCESS;
+    return library_.matmul_algo_check(library_.handle(), description_.get(), first_.get(),
+                                      second_.get(), c_.get(), d_.get(), &algorithm,
+                                      &result) == CUBLAS_STATUS_SUCCESS;
 }
 
 std::vector<int> LtProblem::algorithm_ids() const {
     std::vector<int> ids(1000);
     int count = 0;
     const auto& p = problem_;
-    const auto status = library_.MatmulAlgoGetIds(library_.handle(), compute_type(p), scale_type(p),
-                                                  data_type(work::type_b(p)), data_type(p.operand),
-                                                  data_type(type_c_), data_type(p.output),
-                                                  static_cast<int>(ids.size()), ids.data(), &count);
+    const auto status = library_.matmul_algo_get_ids(
+        library_.handle(), compute_type(p), scale_type(p), data_type(work::type_b(p)),
+        data_type(p.operand), data_type(type_c_), data_type(p.output), static_cast<int>(ids.size()),
+        ids.data(), &count);
     if (status != CUBLAS_STATUS_SUCCESS) return {};
     ids.resize(static_cast<std::size_t>(count));
     return ids;
@@ -150,10 +151,10 @@ std::vector<int> LtProblem::algorithm_ids() const {
 
 bool LtProblem::init(int id, cublasLtMatmulAlgo_t& algorithm) const {
     const auto& p = problem_;
-    return library_.MatmulAlgoInit(library_.handle(), compute_type(p), scale_type(p),
-                                   data_type(work::type_b(p)), data_type(p.operand),
-                                   data_type(type_c_), data_type(p.output), id,
-                                   &algorithm) == CUBLAS_STATUS_SUCCESS;
+    return library_.matmul_algo_init(library_.handle(), compute_type(p), scale_type(p),
+                                     data_type(work::type_b(p)), data_type(p.operand),
+                                     data_type(type_c_), data_type(p.output), id,
+                                     &algorithm) == CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace assay::cuda
