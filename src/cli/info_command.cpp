@@ -20,6 +20,7 @@ constexpr double kAskLimit = 60;
 void add_module(suite::Executor& executor, const Json& module, record::Run& run) {
     const auto kind = module.at("kind").get<std::string>();
     std::string why;
+    auto severity = record::Severity::note;  // no device is no fault
     try {
         const Json reply = executor.ask({{"do", "module"}, {"kind", kind}}, kAskLimit);
         record::add(run.provenance, record::provenance_from_json(reply.at("provenance")));
@@ -28,10 +29,11 @@ void add_module(suite::Executor& executor, const Json& module, record::Run& run)
         throw;
     } catch (const Error& error) {
         why = error.what();
+        severity = record::Severity::warning;
     }
     if (why.empty()) return;
     run.findings.push_back({"module",
-                            record::Severity::warning,
+                            severity,
                             "module " + kind + ": " + why,
                             {module.at("file").get<std::string>()},
                             "install what is missing, or remove the module"});
