@@ -129,7 +129,7 @@ Sampling Sampler::sample(Subject& subject) {
     result.calls_per_sample = runner.calls_per_sample();
     warm_up(runner, clock_, protocol_.warmup_s);
     if (protocol_.settle) {
-        const Settling settling = settled_ ? Settling{true, 0} : settle(runner, clock_, protocol_);
+        const Settling settling = settle(runner, clock_, protocol_);
         result.settled = settling.settled;
         result.settle_s = settling.seconds;
     }

@@ -45,14 +45,10 @@ class Sampler {
     // is negative or not finite, or of calls too short to be timed.
     Sampling sample(Subject& subject);
 
-    // Already at a steady rate: skip the settling (the suite settles once).
-    void assume_settled() { settled_ = true; }
-
   private:
     Clock& clock_;
     device::Telemetry* telemetry_;
     Protocol protocol_;
-    bool settled_ = false;
 };
 
 }  // namespace assay::measure

@@ -20,7 +20,6 @@ struct Bench {
     measure::Clock& clock;
     measure::Protocol protocol;
     std::uint64_t seed = 0;
-    bool settled = false;  // the device has been at work until now
 };
 
 class Probe {

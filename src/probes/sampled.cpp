@@ -92,7 +92,6 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     launch.started = utc_now();
 
     measure::Sampler sampler(bench.clock, &telemetry, bench.protocol);
-    if (bench.settled) sampler.assume_settled();
     const auto sampling = sampler.sample(subject);
     if (sampling.seconds.empty()) throw_if_interrupted();
     launch.samples["time"] = {"s", sampling.seconds};

@@ -58,7 +58,7 @@ Json Worker::measure(const Json& request) {
     measure::SteadyClock clock;
     auto protocol = measure::parse_protocol(request.at("protocol").get<std::string>());
     protocol.limit_s = request.at("limit_s").get<double>();
-    probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed")), settled_};
+    probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed"))};
     result.conditions.protocol = protocol.name;
     try {
         probe.run(result.what, bench, result);
@@ -83,7 +83,6 @@ Json Worker::measure(const Json& request) {
         result.status = record::Status::failed;
         result.reason = error.what();
     }
-    settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};
 }
 

@@ -27,7 +27,6 @@ class Worker {
     Json measure(const Json& request);
 
     std::unique_ptr<device::Device> device_;
-    bool settled_ = false;  // the last case left the device at a steady rate
 };
 
 }  // namespace assay::suite
