@@ -98,8 +98,10 @@ class Session {
     void read_telemetry() {
         if (telemetry_ == nullptr) return;
         device::Reading reading = telemetry_->read();
-        reading.t = elapsed();
-        result_.telemetry.push_back(reading);
+        reading.t -= start_;
+        auto& readings = result_.telemetry;
+        // A device that is asked more often than it looks at itself gives the same reading again.
+        if (readings.empty() || reading.t > readings.back().t) readings.push_back(reading);
         for (auto& reason : telemetry_->throttle_reasons()) {
             if (std::ranges::find(result_.throttle_reasons, reason) ==
                 result_.throttle_reasons.end()) {

@@ -96,6 +96,9 @@ void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& 
     stream->synchronize();
     if (!check("answer")) return;  // a wrong answer has no speed
 
+    // Held by the subjects, which run it between samples.
+    const std::function<void()> clear =
+        matmul.cache == CacheState::cold ? clearing(bench, result) : nullptr;
     TunedChoice tuned;
     if (matmul.algorithm == Algorithm::tuned) {
         tuned = choose_algorithm(matmul, request, *prepared, operands, checker, bench, result);
@@ -109,21 +112,14 @@ void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& 
         }
     }
 
-    std::function<void()> clear;  // held by the subject, which runs it between samples
-    if (bench.protocol.clear_between && matmul.cache == CacheState::cold) {
-        const auto clearer = std::make_shared<CacheClearer>(bench.device);
-        if (auto why = clearer->shortfall(); !why.empty()) {
-            result.conditions.settings["cleared"] = std::move(why);
-        }
-        clear = [clearer] { (*clearer)(); };
-    }
-    const auto subject =
-        rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
+    const auto subject = rotating_subject("matmul", bench.device, *prepared, operands, clear);
+    // As the timed calls left it, and computed once more: what was right before may be wrong under
+    // load or after it. Poisoned each time, so that no earlier answer stands in for it.
+    checker.poison(bench.device, operands.set(0));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
     result.launches.back().samples.merge(tuned.samples);
-    // As the timed calls left it, and computed once more: what was right before may be wrong under
-    // load or after it.
     check("answer under load");
+    checker.poison(bench.device, operands.set(0));
     prepared->enqueue(*stream, operands.set(0));
     stream->synchronize();
     check("answer after load");

@@ -209,7 +209,12 @@ void measure_kernel(const record::Case& what, Bench& bench, record::Result& resu
             kernel->enqueue(stream, arrays.operands(call));
         },
         clearing(bench, result));
+    arrays.poison(device);
     sample_into(subject, bench, arrays.footprint_bytes(), 1, result);
+    if (arrays.has_target()) {
+        result.checks.push_back(arrays.compare(device, bench.seed, "answer under load"));
+    }
+    result.checks.push_back(arrays.check_again(device, *kernel, bench.seed, "answer after load"));
 }
 
 }  // namespace

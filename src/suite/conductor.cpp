@@ -26,7 +26,7 @@ double sampling_seconds(const record::Result& result) {
     for (const auto& launch : result.launches) {
         // Telemetry stands beside the sampling, pauses included, from its start to its end.
         if (const auto t = launch.telemetry.find("t"); t != launch.telemetry.end()) {
-            seconds += t->second.empty() ? 0 : t->second.back();
+            seconds += t->second.empty() ? 0 : std::max(0.0, t->second.back());
             continue;
         }
         for (const auto& [name, samples] : launch.samples) {

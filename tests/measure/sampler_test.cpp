@@ -348,7 +348,8 @@ class FakeTelemetry final : public device::Telemetry {
     explicit FakeTelemetry(FakeClock& clock) : clock_(clock) {}
     device::Reading read() override {
         device::Reading reading;
-        reading.t = 12345;
+        reading.t =
+            looks_every > 0 ? std::floor(clock_.now() / looks_every) * looks_every : clock_.now();
         reading.clock_mhz = 1000 + reads++;
         times.push_back(clock_.now());
         return reading;
@@ -360,6 +361,7 @@ class FakeTelemetry final : public device::Telemetry {
     std::string clock_source() const override { return "scripted"; }
     std::string power_source() const override { return "unavailable: scripted"; }
 
+    double looks_every = 0;  // s; 0: at each read
     int reads = 0;
     std::vector<double> times;
 
@@ -384,6 +386,25 @@ TEST_F(SamplerTest, TelemetryIsReadBeforeTheFirstAndAfterEachChunk) {
     }
     EXPECT_EQ(sampling.telemetry[3].clock_mhz, 1003);
     EXPECT_EQ(sampling.throttle_reasons, (std::vector<std::string>{"power cap", "heat"}));
+}
+
+TEST_F(SamplerTest, AReadingKeepsItsOwnTimeAndCountsOnce) {
+    FakeTelemetry telemetry(clock);
+    telemetry.looks_every = 0.3;
+    clock.advance(0.01);  // since 99.9 + 0.11
+    Protocol protocol = back_to_back();
+    protocol.target_half_width = 0;
+    protocol.limit_s = 1;
+    ScriptedSubject subject(clock, noisy(1e-3, 0.1));
+    const auto sampling = Sampler(clock, &telemetry, protocol).sample(subject);
+
+    ASSERT_GE(telemetry.reads, 10);
+    ASSERT_EQ(sampling.telemetry.size(), 4U) << "one a look";
+    EXPECT_LT(sampling.telemetry.front().t, 0) << "from before the sampling";
+    EXPECT_GT(sampling.telemetry.front().t, -0.3);
+    for (std::size_t i = 1; i < sampling.telemetry.size(); ++i) {
+        EXPECT_NEAR(sampling.telemetry[i].t - sampling.telemetry[i - 1].t, 0.3, 1e-9);
+    }
 }
 
 TEST_F(SamplerTest, InBoostABurstHasAReadingOfItsOwn) {

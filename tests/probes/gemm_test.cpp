@@ -188,6 +188,25 @@ TEST(Gemm, FindsAnAnswerThatIsWrongOnlyUnderLoad) {
     EXPECT_FALSE(find_check(result, "answer after load")->passed);
 }
 
+// From some call on nothing is computed, and the buffer still has an answer that was right.
+TEST(Gemm, AnEarlierAnswerDoesNotStandInForOneUnderLoadOrAfterIt) {
+    for (const bool under_load : {true, false}) {
+        FakeBench bench;
+        int calls = 0;
+        TimedMatmul matmul(bench.fake, [&](const auto&, const auto&) {
+            if (++calls == (under_load ? 2 : 50)) {
+                bench.fake.script.idle_from_call = bench.fake.calls();
+            }
+            return 1e-3;
+        });
+        bench.device.patches["matmul"] = &matmul;
+        const auto result = bench.run(kProbe, only_case({{"shapes", "3x5x7"}}));
+        EXPECT_TRUE(find_check(result, "answer")->passed);
+        EXPECT_EQ(find_check(result, "answer under load")->passed, !under_load);
+        EXPECT_FALSE(find_check(result, "answer after load")->passed);
+    }
+}
+
 TEST(Gemm, SaysWhenMemoryIsTooSmallForAColdRun) {
     FakeBench bench;
     bench.fake.script.memory_bytes = std::size_t{10} * 3 * 256;

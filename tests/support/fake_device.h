@@ -54,7 +54,8 @@ struct FakeScript {
     double wrong_by = 0;               // relative error of every result; a word of a copy
     std::vector<std::string> kernels;  // ways of each memory operation
     std::uint64_t largest_slice = std::uint64_t{32} << 20, least_bytes = std::uint64_t{8} << 20;
-    std::optional<std::size_t> lost_at_call;  // that call loses the device
+    std::optional<std::size_t> lost_at_call;    // that call loses the device
+    std::optional<std::size_t> idle_from_call;  // that call and those after it do nothing
 };
 
 class FakeDevice final : public Device {
