@@ -47,6 +47,7 @@ struct FakeScript {
 
     // The first of each is what a product takes unasked.
     std::vector<FakeWay> entries, algorithms;
+    mutable std::size_t most_enumerated = 0;  // asked of the list of algorithms
 
     std::size_t memory_bytes = std::size_t{1} << 30;
     std::set<std::string> lacks;       // facilities, by name
