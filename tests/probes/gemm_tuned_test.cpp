@@ -104,8 +104,13 @@ TEST_F(GemmTunedTest, AWinnerIsKeptForTheSameProblemAndProtocol) {
     EXPECT_EQ(setting(run({{"epilogue", "bias"}}), "cache"), "miss");
     EXPECT_EQ(setting(run({{"retune", "yes"}}), "cache"), "miss");
     EXPECT_EQ(setting(run({{"retune", "no"}}), "cache"), "hit");
+    EXPECT_EQ(setting(again, "settling"), "");
     bench.bench.protocol = measure::sustained();
     EXPECT_EQ(setting(run(), "cache"), "miss");
+    again = run();
+    EXPECT_EQ(setting(again, "cache"), "hit");
+    EXPECT_NE(setting(again, "settling"), "") << "compared in the protocol's power state too";
+    EXPECT_LT(value(again, "tuning time"), 2);
 }
 
 TEST_F(GemmTunedTest, TheLibrarysOwnChoiceMayWin) {
