@@ -88,7 +88,7 @@ TuneRequest request_of(const record::Case& what) {
 void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& bench,
                    record::Result& result) {
     auto prepared = bench.device.need<ops::Matmul>().prepare(matmul.problem);
-    describe(prepared->implementation(), result);
+    describe(prepared->implementation(), bench, result);
     const RotatingOperands operands(bench.device, matmul, bench.seed);
     if (!operands.note().empty()) result.conditions.settings["cold"] = operands.note();
 
@@ -113,7 +113,7 @@ void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& 
             choose_algorithm(matmul, request, *prepared, operands, checker, clear, bench, result);
         if (tuned.winner) {
             prepared = std::move(tuned.winner);
-            describe(prepared->implementation(), result);
+            describe(prepared->implementation(), bench, result);
             checker.poison(bench.device, operands.set(0));
             prepared->enqueue(*stream, operands.set(0));
             stream->synchronize();

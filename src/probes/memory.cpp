@@ -199,7 +199,7 @@ void measure_kernel(const record::Case& what, Bench& bench, record::Result& resu
     auto request = arrays.request();
     request.kernel = kernel_name;
     const auto kernel = device.need<ops::Memory>().prepare(request);
-    describe(kernel->implementation(), result);
+    describe(kernel->implementation(), bench, result);
 
     result.checks = {arrays.check(device, *kernel, bench.seed)};
     if (!result.checks.back().passed) return;  // a wrong answer has no speed

@@ -99,7 +99,7 @@ void measure_kernels(const record::Case& what, Bench& bench, record::Result& res
             }));
         alternatives.push_back(subjects.back().get());
     }
-    describe(kernels.front()->implementation(), result);
+    describe(kernels.front()->implementation(), bench, result);
 
     record::Launch launch;
     launch.pid = ::getpid();

@@ -72,7 +72,9 @@ void add_telemetry(const measure::Sampling& sampling, const measure::Protocol& p
 
 }  // namespace
 
-void describe(const ops::Implementation& implementation, record::Result& result) {
+void describe(const ops::Implementation& implementation, const Bench& bench,
+              record::Result& result) {
+    if (bench.about_to_run) bench.about_to_run(implementation);
     result.path = implementation.path;
     auto& conditions = result.conditions;
     conditions.library = implementation.library;

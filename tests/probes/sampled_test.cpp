@@ -29,7 +29,11 @@ TEST(Sampled, DescribesWhatRan) {
         "oneDNN",         "libdnnl.so", "2.6.3", "brgemm", record::Path::emulated,
         "no native bf16", 4096,         8};
     record::Result result;
-    describe(implementation, result);
+    FakeBench bench;
+    std::string told;
+    bench.bench.about_to_run = [&](const auto& one) { told = one.library; };
+    describe(implementation, bench.bench, result);
+    EXPECT_EQ(told, "oneDNN");
     EXPECT_EQ(result.path, record::Path::emulated);
     EXPECT_EQ(result.conditions.library, "oneDNN");
     EXPECT_EQ(result.conditions.library_file, "libdnnl.so");
@@ -40,7 +44,8 @@ TEST(Sampled, DescribesWhatRan) {
     EXPECT_EQ(result.conditions.settings.at("note"), "no native bf16");
     result.conditions.settings.clear();
     implementation.note.clear();
-    describe(implementation, result);
+    bench.bench.about_to_run = {};
+    describe(implementation, bench.bench, result);
     EXPECT_TRUE(result.conditions.settings.empty());
 }
 
