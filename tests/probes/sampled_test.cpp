@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/units.h"
 #include "measure/stream_subject.h"
 #include "ops/fill.h"
 #include "probes/fake_bench.h"
@@ -115,6 +116,9 @@ TEST(Sampled, WhatIdlesOrClearsBetweenCallsHasNoEnergyOfACall) {
         const auto result = sample(bench);
         EXPECT_TRUE(result.conditions.power_w.has_value()) << protocol.name;
         EXPECT_FALSE(result.conditions.energy_per_call_j.has_value()) << protocol.name;
+        EXPECT_NE(result.conditions.settings.at("energy").find(
+                      protocol.burst_samples > 0 ? "bursts" : "cleared"),
+                  std::string::npos);
     }
 }
 
@@ -150,6 +154,21 @@ TEST(Sampled, StampsThatTellNothingLeaveTheTelemetrysClock) {
     const auto conditions = sample(bench).conditions;
     EXPECT_EQ(conditions.clock_mhz, 1980);
     EXPECT_EQ(conditions.clock_source, "script");
+}
+
+TEST(Sampled, TheGapBetweenCallsIsWhatAnEventTakesOverTheCallsOfASample) {
+    for (const double call_s : {1e-3, 2e-5}) {
+        FakeBench bench;
+        bench.bench.protocol = measure::sustained();
+        bench.fake.script.event_s = 1e-6;
+        bench.fake.script.seconds = [=](std::size_t, double) { return call_s; };
+        const auto conditions = sample(bench).conditions;
+        EXPECT_EQ(conditions.calls_per_sample > 1, call_s < 1e-4);
+        EXPECT_NEAR(parse_number(conditions.settings.at("gap_s"), "gap_s"),
+                    1e-6 / conditions.calls_per_sample, 1e-12);
+    }
+    FakeBench bench;  // whose events take no time
+    EXPECT_FALSE(sample(bench).conditions.settings.contains("gap_s"));
 }
 
 TEST(Sampled, WithoutTelemetryTheConditionsStayUnknown) {
