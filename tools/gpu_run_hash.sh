@@ -10,7 +10,7 @@ record=tests/gpu/last-run.toml
 
 # Tracked files; all of them in a copy that is no repository.
 files() {
-    local folders=(backends src/device src/ops src/work tests/gpu)
+    local folders=(backends src/device src/measure src/ops src/probes src/work tests/cuda tests/gpu)
     if [ -e .git ]; then git ls-files "${folders[@]}"; else find "${folders[@]}" -type f 2>/dev/null; fi
 }
 

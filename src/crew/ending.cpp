@@ -41,6 +41,15 @@ std::string_view last_line(std::string_view text) {
     return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
+// Where an abort's place is noted (crew/crash_note.h), its cause stands on the line before.
+std::string final_words(std::string_view text) {
+    const auto last = last_line(text);
+    if (!last.starts_with("aborted in ")) return std::string(last);
+    text = trim(text);
+    const auto cause = last_line(text.substr(0, text.size() - last.size()));
+    return cause.empty() ? std::string(last) : fmt::format("{}; {}", cause, last);
+}
+
 }  // namespace
 
 std::string signal_text(int signal) {
@@ -52,7 +61,7 @@ std::string signal_text(int signal) {
 }
 
 std::string Ending::text() const {
-    const std::string_view line = last_line(last_words);
+    const std::string line = final_words(last_words);
     return line.empty() ? cause(*this) : fmt::format("{}; its last words: {}", cause(*this), line);
 }
 

@@ -22,7 +22,8 @@ struct Ending {
     std::string detail = {};      // BadReply: what was wrong
     std::string last_words = {};  // the tail of what it wrote on standard error since the request
 
-    // `died of SIGSEGV (segmentation fault)`, with the last line of `last_words`, if any, after it.
+    // `died of SIGSEGV (segmentation fault)`, with the last line of `last_words`, if any, after it;
+    // with the two last ones where they are an abort's cause and place.
     std::string text() const;
 };
 

@@ -9,7 +9,10 @@
 namespace assay::device {
 
 struct Reading {
-    double t = 0;  // s, base/time.h's monotonic clock
+    // When the device was looked at: s, base/time.h's monotonic clock, on which samples are timed
+    // too. Where a thread of its own looks now and then, that is up to 25 ms before read(), so the
+    // first reading beside some samples may be older than they are.
+    double t = 0;
     std::optional<double> clock_mhz;
     std::optional<double> power_w;   // now, not an average, where both exist
     std::optional<double> energy_j;  // counter since some start

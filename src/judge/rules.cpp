@@ -7,10 +7,10 @@ namespace assay::judge {
 
 std::span<const Rule> rules() {
     static const std::array kAll{
-        kNothingMeasured, kWrongAnswer, kWrongAlgorithm,    kMemoryKept,     kSelftestFailed,
-        kFailedCase,      kNoValue,     kAbovePeak,         kAboveDatasheet, kBelowPromise,
-        kThrottled,       kNotSteady,   kUntrustedInterval, kFallback,       kPathParity,
-        kSizeCliff,       kNoTelemetry,
+        kNothingMeasured, kWrongAnswer, kWrongAlgorithm, kMemoryKept,        kSelftestFailed,
+        kFailedCase,      kNoValue,     kAbovePeak,      kAboveDatasheet,    kBelowPromise,
+        kBusyDevice,      kThrottled,   kNotSteady,      kUntrustedInterval, kFallback,
+        kPathParity,      kSizeCliff,   kNoTelemetry,
     };
     return kAll;
 }

@@ -15,6 +15,7 @@ extern const Rule kNoValue;
 extern const Rule kAbovePeak;
 extern const Rule kAboveDatasheet;
 extern const Rule kBelowPromise;
+extern const Rule kBusyDevice;
 extern const Rule kThrottled;
 extern const Rule kNotSteady;
 extern const Rule kUntrustedInterval;

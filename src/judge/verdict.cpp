@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "judge/look.h"
+#include "work/transfer.h"
 
 namespace assay::judge {
 
 namespace {
 
+constexpr const char* kProduct = " matrix product";
+constexpr const char* kMemory = "memory ";
 constexpr std::array kMemoryOps{"read", "copy", "triad", "write", "scale", "add"};
 
 std::string case_text(const record::Result& result) {
@@ -56,7 +59,7 @@ Delivered product(const Evidence& evidence, const record::Result& best) {
     const auto clock = best.conditions.clock_mhz;
 
     auto delivered = start(evidence, best, "throughput");
-    delivered.quantity = type + " matrix product";
+    delivered.quantity = type + kProduct;
     if (promised.value) delivered.promised = *promised.value / 1e12;
     delivered.promise_basis = promised.basis;
     if (!per_cycle.value) {
@@ -75,7 +78,7 @@ Delivered memory(const Evidence& evidence, const record::Result& best) {
     const auto& promises = promises_of(evidence, best.device);
     const auto& promise = promises.bandwidth;
     auto delivered = start(evidence, best, "bandwidth");
-    delivered.quantity = "memory " + best.what.at("op");
+    delivered.quantity = kMemory + best.what.at("op");
     if (promise.value) delivered.promised = *promise.value / 1e9;
     delivered.promise_basis = promise.basis;
     if (promises.datasheet.empty()) {
@@ -85,6 +88,21 @@ Delivered memory(const Evidence& evidence, const record::Result& best) {
             delivered.clock_allows = *promises.bandwidth_peak.value / 1e9;
         }
         delivered.clock_basis = promises.bandwidth_peak.basis;
+    }
+    return delivered;
+}
+
+// Between host and device, or within it by the runtime's copy.
+Delivered transfer(const Evidence& evidence, const record::Result& best) {
+    auto delivered = start(evidence, best, "bandwidth");
+    delivered.quantity = "transfer " + best.what.at("op");
+    delivered.promise_basis = "no datasheet in the catalogue has the link's bandwidth";
+    delivered.clock_basis = "a link has a clock of its own";
+    if (best.what.at("op") == work::name(work::Transfer::device_to_device)) {
+        const auto& promise = promises_of(evidence, best.device).bandwidth;
+        if (promise.value) delivered.promised = *promise.value / 1e9;
+        delivered.promise_basis = promise.basis;
+        delivered.clock_basis = "memory has a clock of its own";
     }
     return delivered;
 }
@@ -146,10 +164,25 @@ void deliver(const Evidence& evidence, const std::string& device, Verdict& verdi
             verdict.delivered.push_back(memory(evidence, *result));
         }
     }
+    for (const auto transfer_op : work::all_transfers()) {
+        const auto op = work::name(transfer_op);
+        BestByProtocol best("bandwidth");
+        for (const auto& result : evidence.run.results) {
+            if (result.probe != "memory" || result.device != device) continue;
+            if (result.what.at("op") == op) best.consider(result);
+        }
+        for (const auto* result : best.best()) {
+            verdict.delivered.push_back(transfer(evidence, *result));
+        }
+    }
 }
 
 bool is_product(const Delivered& delivered) {
-    return !delivered.quantity.starts_with("memory ");
+    return delivered.quantity.ends_with(kProduct);
+}
+
+bool is_memory(const Delivered& delivered) {
+    return delivered.quantity.starts_with(kMemory);
 }
 
 std::string share(const Delivered& delivered, std::optional<double> of, const char* what) {
@@ -194,6 +227,7 @@ std::string headline_of(const record::DeviceFacts& device, const std::vector<Del
     std::vector<const Delivered*> memory;  // the first kernel of kMemoryOps
     for (const auto& delivered : all) {
         if (delivered.device != device.id) continue;
+        if (!is_product(delivered) && !is_memory(delivered)) continue;
         auto& group = is_product(delivered) ? products : memory;
         if (!group.empty() && group[0]->quantity != delivered.quantity) {
             const bool accelerator = device.kind != "cpu";

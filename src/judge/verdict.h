@@ -13,7 +13,7 @@ namespace assay::judge {
 // The best measured value of one quantity under one protocol.
 struct Delivered {
     std::string device;
-    std::string quantity;  // "fp32 matrix product", "memory read"
+    std::string quantity;  // "fp32 matrix product", "memory read", "transfer host_to_device"
     double value = 0;
     std::string unit;
     std::string case_text;               // where it was reached

@@ -77,13 +77,20 @@ bool comparable(const record::Result& a, const record::Result& b) {
            a.device == b.device;
 }
 
+// What algorithms of the same product share, however many a tuned one was chosen from.
+std::string product_of(record::Case what) {
+    constexpr const char* kSearched = "algorithms";
+    if (what.has(kSearched)) what.set(kSearched, "", "");
+    return text_without(what, kAlgorithm);
+}
+
 // The result that algorithms of the same case and protocol are compared with.
 const record::Result& base_of(const record::Run& run, const record::Result& result) {
     const record::Result* first = nullptr;
     for (const auto& other : run.results) {
         if (!comparable(other, result) || !other.what.has(kAlgorithm)) continue;
         if (other.conditions.protocol != result.conditions.protocol) continue;
-        if (text_without(other.what, kAlgorithm) != text_without(result.what, kAlgorithm)) continue;
+        if (product_of(other.what) != product_of(result.what)) continue;
         if (algorithm_of(other) == kHeuristic) return other;
         if (first == nullptr) first = &other;
     }

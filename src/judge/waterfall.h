@@ -11,7 +11,8 @@
 namespace assay::judge {
 
 // Factors whose product is the ratio of the median times of one call, new over old. With t the
-// median time, g the gap, c the median of the samples' (t_i - g) x clock_i:
+// median time, g the gap (what an event between two calls takes: settings["gap_s"]), c the median
+// of the samples' (t_i - g) x clock_i:
 //     cycles = c_new / c_old
 //     clock  = ((t - g) / c)_new / ((t - g) / c)_old, above 1 where the new clock is lower
 //     gaps   = (t / (t - g))_new / (t / (t - g))_old

@@ -25,7 +25,12 @@ struct InterleaveOptions {
     double margin = stats::kDefaultMargin;
     double round_s = 0.05;              // time one alternative gets in a round, at least one call
     std::size_t most_samples = 10'000;  // of one alternative in a round
-    double idle_s = 0;                  // idle before each round
+    double idle_s = 0;                  // idle before each burst
+    // A burst is as many rounds as take at most this many samples and this long, all alternatives
+    // together, or one round. With more than one, an uncounted sample wakes the device first.
+    std::size_t burst_samples = 0;
+    double burst_s = 0;
+    bool clear_between = false;  // clear caches before each sample
     std::size_t min_rounds = 20;
     std::size_t max_rounds = 1000;
     double limit_s = 10;

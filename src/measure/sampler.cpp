@@ -98,8 +98,10 @@ class Session {
     void read_telemetry() {
         if (telemetry_ == nullptr) return;
         device::Reading reading = telemetry_->read();
-        reading.t = elapsed();
-        result_.telemetry.push_back(reading);
+        reading.t -= start_;
+        auto& readings = result_.telemetry;
+        // A device that is asked more often than it looks at itself gives the same reading again.
+        if (readings.empty() || reading.t > readings.back().t) readings.push_back(reading);
         for (auto& reason : telemetry_->throttle_reasons()) {
             if (std::ranges::find(result_.throttle_reasons, reason) ==
                 result_.throttle_reasons.end()) {
@@ -129,7 +131,7 @@ Sampling Sampler::sample(Subject& subject) {
     result.calls_per_sample = runner.calls_per_sample();
     warm_up(runner, clock_, protocol_.warmup_s);
     if (protocol_.settle) {
-        const Settling settling = settled_ ? Settling{true, 0} : settle(runner, clock_, protocol_);
+        const Settling settling = settle(runner, clock_, protocol_);
         result.settled = settling.settled;
         result.settle_s = settling.seconds;
     }

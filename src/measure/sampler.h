@@ -22,9 +22,11 @@
 namespace assay::measure {
 
 struct Sampling {
-    std::vector<double> seconds;                // one call, in order
-    std::vector<double> clock_mhz;              // during each; empty where none is stamped
-    std::vector<device::Reading> telemetry;     // beside them, t in s since sampling began
+    std::vector<double> seconds;    // one call, in order
+    std::vector<double> clock_mhz;  // during each; empty where none is stamped
+    // Beside them, each once; t in s since sampling began, just below 0 where the first reading was
+    // taken before (device/telemetry.h).
+    std::vector<device::Reading> telemetry;
     std::vector<std::string> throttle_reasons;  // seen at any reading, each once
     int calls_per_sample = 1;
     stats::StopReason stop = stats::StopReason::TimeLimit;
@@ -35,7 +37,7 @@ struct Sampling {
 
 class Sampler {
   public:
-    // `telemetry` may be null. Both must outlive the sampler.
+    // `telemetry` may be null; its readings' t are on `clock`. Both must outlive the sampler.
     Sampler(Clock& clock, device::Telemetry* telemetry, Protocol protocol);
 
     // A sample holds as many calls as make it 100 x the timer's resolution (one, where caches are
@@ -45,14 +47,10 @@ class Sampler {
     // is negative or not finite, or of calls too short to be timed.
     Sampling sample(Subject& subject);
 
-    // Already at a steady rate: skip the settling (the suite settles once).
-    void assume_settled() { settled_ = true; }
-
   private:
     Clock& clock_;
     device::Telemetry* telemetry_;
     Protocol protocol_;
-    bool settled_ = false;
 };
 
 }  // namespace assay::measure

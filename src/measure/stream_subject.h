@@ -46,6 +46,10 @@ class StreamSubject final : public Subject {
     // The shortest time seen between two events with nothing between them, so a whole number of
     // ticks that also holds what recording an event costs. 0 when the timer never moved.
     double resolution() const override { return resolution_; }
+    // The same time: it is what an event takes that stands between two calls.
+    std::optional<double> gap() const override {
+        return resolution_ > 0 ? std::optional(resolution_) : std::nullopt;
+    }
 
   private:
     struct Layout;  // of samples in blocks and groups

@@ -1,6 +1,7 @@
 // What is measured: one call, repeated.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,6 +20,9 @@ class Subject {
     // Runs between samples, outside the timed span, where a protocol clears caches; a subject that
     // rotates its operands does nothing.
     virtual void clear_caches() {}
+    // What taking the time adds between two samples, in seconds: nothing of the call runs then.
+    // None where it can't be told.
+    virtual std::optional<double> gap() const { return std::nullopt; }
     // The smallest difference of time that run() can see, in seconds.
     virtual double resolution() const = 0;
 };

@@ -32,9 +32,7 @@ constexpr double kLongestSettling_s = 6;
 constexpr std::size_t kFewestRounds = 3;  // before noise decides
 constexpr std::size_t kWantedRounds = 4;  // of those that remain, or half of them go
 constexpr std::size_t kMostRounds = 200;
-// So few candidates may overrun the budget by this share of it: the last ones are the closest.
-constexpr std::size_t kFew = 6;
-constexpr double kOverrun = 0.4;
+constexpr std::size_t kFew = 6;         // candidates that may overrun the budget
 constexpr double kCloseEnough = 0.005;  // what a further round could still tell isn't worth it
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -113,7 +111,8 @@ class Search {
             const bool timed = guarded(i, [&] {
                 candidate.subject = open_(i);
                 if (!candidate.subject) return;
-                candidate.runner = std::make_unique<Runner>(*candidate.subject, clock_);
+                candidate.runner =
+                    std::make_unique<Runner>(*candidate.subject, clock_, protocol_.clear_between);
                 samples.clear();
                 candidate.runner->append(samples, kLookSamples);
                 candidate.shortest = *std::ranges::min_element(samples);
@@ -130,15 +129,17 @@ class Search {
     void warm() {
         auto settling = protocol_;
         settling.settle_limit_s = std::min(settling.settle_limit_s, kLongestSettling_s);
+        const double start = clock_.now();
         while (!alive_.empty()) {
             auto& first = alive_.front();
             const bool went_well = guarded(first.index, [&] {
                 warm_up(*first.runner, clock_, protocol_.warmup_s);
                 if (protocol_.settle) settle(*first.runner, clock_, settling);
             });
-            if (went_well) return;
+            if (went_well) break;
             alive_.erase(alive_.begin());
         }
+        tuning_.settle_s = clock_.now() - start;
     }
 
     void run_rounds() {
@@ -151,7 +152,7 @@ class Search {
             if (!complete || drop_losers(round + 1)) return;
             const double now = clock_.now();
             const double left = budget_left_ - (now - start);
-            if (left < (alive_.size() <= kFew ? -kOverrun * options_.budget_s : 0)) return;
+            if (left < (alive_.size() <= kFew ? -options_.overrun * options_.budget_s : 0)) return;
             // Would as many rounds as wanted, of this length, overrun the budget?
             const auto wanted = static_cast<double>(kWantedRounds - std::min(kWantedRounds, round));
             if (round > 0 && (now - began) * wanted > left) drop_half();
@@ -291,16 +292,20 @@ Tuning tune(std::size_t candidates, const OpenCandidate& open, Clock& clock,
 }
 
 std::vector<Alternative> interleave_under(const Protocol& protocol,
-                                          std::span<Subject* const> subjects, Clock& clock) {
+                                          std::span<Subject* const> subjects, Clock& clock,
+                                          double limit_s) {
+    constexpr std::size_t kRoundsInBurst = 4;
     InterleaveOptions options;
     options.round_s = 0.02;
-    options.limit_s = 3;
+    options.limit_s = limit_s;
+    options.clear_between = protocol.clear_between;
     if (protocol.burst_samples > 0) {
+        const std::size_t parts = kRoundsInBurst * std::max<std::size_t>(1, subjects.size());
         options.idle_s = protocol.idle_s;
-        options.round_s = protocol.burst_s / static_cast<double>(subjects.size());
-        options.most_samples = std::max<std::size_t>(1, protocol.burst_samples / subjects.size());
-        options.min_rounds = 12;
-        options.limit_s = 8;
+        options.burst_samples = protocol.burst_samples;
+        options.burst_s = protocol.burst_s;
+        options.round_s = protocol.burst_s / static_cast<double>(parts);
+        options.most_samples = std::max<std::size_t>(1, protocol.burst_samples / parts);
     }
     return interleave(subjects, clock, options);
 }

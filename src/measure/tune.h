@@ -23,7 +23,9 @@
 namespace assay::measure {
 
 struct TuneOptions {
-    double budget_s = 5;  // host time, about; without the protocol's settling
+    double budget_s = 5;  // host time, without the protocol's settling
+    // Share of the budget by which the last few candidates, the closest, may overrun it.
+    double overrun = 0.4;
 };
 
 struct Trial {
@@ -36,6 +38,7 @@ struct Tuning {
     std::size_t winner = 0;     // meaningless when tried() is 0
     std::vector<Trial> trials;  // one a candidate
     double seconds = 0;         // host time it took
+    double settle_s = 0;        // of it for warming up and settling
 
     std::size_t tried() const;  // candidates that were timed
 };
@@ -49,8 +52,10 @@ using OpenCandidate = std::function<std::unique_ptr<Subject>(std::size_t candida
 Tuning tune(std::size_t candidates, const OpenCandidate& open, Clock& clock,
             const Protocol& protocol, const TuneOptions& options = {});
 
-// Alternatives compared in the power state of the protocol: where it has bursts, a round is one.
+// Alternatives compared in the power state of the protocol, caches cleared where it clears them,
+// for at most `limit_s`. Where it has bursts, one holds some rounds.
 std::vector<Alternative> interleave_under(const Protocol& protocol,
-                                          std::span<Subject* const> subjects, Clock& clock);
+                                          std::span<Subject* const> subjects, Clock& clock,
+                                          double limit_s);
 
 }  // namespace assay::measure

@@ -77,10 +77,18 @@ void set_flag(record::Case& what, const char* name, bool value) {
     if (value) what.set(name, "yes", "yes");
 }
 
+TuneRequest request_of(const record::Case& what) {
+    TuneRequest request{what.has("retune"), what.has("retune_time")};
+    if (what.has("algorithms")) {
+        request.enumerated = static_cast<std::size_t>(what.integer("algorithms"));
+    }
+    return request;
+}
+
 void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& bench,
                    record::Result& result) {
     auto prepared = bench.device.need<ops::Matmul>().prepare(matmul.problem);
-    describe(prepared->implementation(), result);
+    describe(prepared->implementation(), bench, result);
     const RotatingOperands operands(bench.device, matmul, bench.seed);
     if (!operands.note().empty()) result.conditions.settings["cold"] = operands.note();
 
@@ -96,12 +104,16 @@ void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& 
     stream->synchronize();
     if (!check("answer")) return;  // a wrong answer has no speed
 
+    // Held by the subjects, which run it between samples.
+    const std::function<void()> clear =
+        matmul.cache == CacheState::cold ? clearing(bench, result) : nullptr;
     TunedChoice tuned;
     if (matmul.algorithm == Algorithm::tuned) {
-        tuned = choose_algorithm(matmul, request, *prepared, operands, checker, bench, result);
+        tuned =
+            choose_algorithm(matmul, request, *prepared, operands, checker, clear, bench, result);
         if (tuned.winner) {
             prepared = std::move(tuned.winner);
-            describe(prepared->implementation(), result);
+            describe(prepared->implementation(), bench, result);
             checker.poison(bench.device, operands.set(0));
             prepared->enqueue(*stream, operands.set(0));
             stream->synchronize();
@@ -109,21 +121,14 @@ void measure_plain(const MatmulCase& matmul, const TuneRequest& request, Bench& 
         }
     }
 
-    std::function<void()> clear;  // held by the subject, which runs it between samples
-    if (bench.protocol.clear_between && matmul.cache == CacheState::cold) {
-        const auto clearer = std::make_shared<CacheClearer>(bench.device);
-        if (auto why = clearer->shortfall(); !why.empty()) {
-            result.conditions.settings["cleared"] = std::move(why);
-        }
-        clear = [clearer] { (*clearer)(); };
-    }
-    const auto subject =
-        rotating_subject("matmul", bench.device, *prepared, operands, std::move(clear));
+    const auto subject = rotating_subject("matmul", bench.device, *prepared, operands, clear);
+    // As the timed calls left it, and computed once more: what was right before may be wrong under
+    // load or after it. Poisoned each time, so that no earlier answer stands in for it.
+    checker.poison(bench.device, operands.set(0));
     sample_into(*subject, bench, operands.footprint_bytes(), operands.sets(), result);
     result.launches.back().samples.merge(tuned.samples);
-    // As the timed calls left it, and computed once more: what was right before may be wrong under
-    // load or after it.
     check("answer under load");
+    checker.poison(bench.device, operands.set(0));
     prepared->enqueue(*stream, operands.set(0));
     stream->synchronize();
     check("answer after load");
@@ -166,6 +171,9 @@ std::vector<OptionSpec> GemmProbe::options() const {
         {"cache", "cold", "cold|hot", "cold rotates operands over twice the last-level cache"},
         {"algorithm", "heuristic", "heuristic,tuned",
          "the library's own choice, or the fastest of all that it can run, which is kept"},
+        {"algorithms", "32", "N",
+         "tuned: so many at most are tried beyond the library's own list; the search takes longer "
+         "by as much as N is above 32"},
         {"retune", "", "yes|no", "tuned: search again, whatever winner is known", "yes"},
         {"retune-time", "", "yes|no", "tuned: also time the search for M + 128", "yes"},
         {"sweep", "", "n=FIRST..LAST+STEP",
@@ -198,6 +206,11 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
         options, "batch", [](std::string_view word) { return parse_integer(word, "--batch"); });
     const auto cache = parse_cache_state(options.at("cache"));
     const auto algorithms = parse_list(options, "algorithm", parse_algorithm);
+    const auto enumerated = parse_integer(options.at("algorithms"), "--algorithms");
+    if (enumerated < 0) {
+        throw UsageError(fmt::format("--algorithms {} is below 0", enumerated),
+                         "0 tries the library's own list alone");
+    }
     const bool retune = is_asked(options, "retune");
     const bool retune_time = is_asked(options, "retune-time");
     const bool tunes = std::ranges::find(algorithms, Algorithm::tuned) != algorithms.end();
@@ -205,6 +218,10 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
         throw UsageError(retune ? "--retune without --algorithm tuned"
                                 : "--retune-time without --algorithm tuned",
                          "add --algorithm tuned");
+    }
+    const auto usual = std::to_string(kEnumerated);
+    if (std::to_string(enumerated) != usual && !tunes) {
+        throw UsageError("--algorithms without --algorithm tuned", "add --algorithm tuned");
     }
     const auto& sweep = options.at("sweep");
     const auto& methods = options.at("as");
@@ -283,6 +300,7 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
         if (!methods.empty()) what.set("as", methods);
         if (!parity.empty()) what.set("parity", parity);
         if (matmul.algorithm == Algorithm::tuned) {
+            what.set("algorithms", std::to_string(enumerated), usual);
             set_flag(what, "retune", retune);
             set_flag(what, "retune_time", retune_time);
         }
@@ -304,7 +322,7 @@ void GemmProbe::run(const record::Case& what, Bench& bench, record::Result& resu
     } else if (what.has("parity")) {
         measure_parity(matmul, parse_parity(what.at("parity")), bench, result);
     } else {
-        measure_plain(matmul, {what.has("retune"), what.has("retune_time")}, bench, result);
+        measure_plain(matmul, request_of(what), bench, result);
     }
 }
 

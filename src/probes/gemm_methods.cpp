@@ -166,7 +166,7 @@ void measure_methods(const MatmulCase& asked, const std::vector<const TimingMeth
     auto matmul = asked;
     matmul.cache = CacheState::cold;  // what the methods' errors are told against
     auto prepared = bench.device.need<ops::Matmul>().prepare(matmul.problem);
-    describe(prepared->implementation(), result);
+    describe(prepared->implementation(), bench, result);
     const RotatingOperands honest_operands(bench.device, matmul, bench.seed);
     const auto stream = bench.device.create_stream();
     prepared->enqueue(*stream, honest_operands.set(0));

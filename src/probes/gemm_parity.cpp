@@ -151,7 +151,7 @@ void measure_parity(const MatmulCase& matmul, Parity parity, Bench& bench, recor
         }
         if (!answers_right(path, runner, bench, operands, result)) return;
         const auto& implementation = runner.prepared->implementation();
-        if (runners.empty()) describe(implementation, result);
+        if (runners.empty()) describe(implementation, bench, result);
         settings["path " + path.name] = implementation.library + " " + implementation.algorithm;
         subjects.push_back(runner.subject.get());
         runners.push_back(std::move(runner));

@@ -129,7 +129,7 @@ void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
             rotating_subject(label(sweep, i), bench.device, *prepared.back(), operands));
         alternatives.push_back(subjects.back().get());
     }
-    describe(prepared.back()->implementation(), result);
+    describe(prepared.back()->implementation(), bench, result);
 
     record::Launch launch;
     launch.pid = ::getpid();

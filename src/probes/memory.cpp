@@ -199,7 +199,7 @@ void measure_kernel(const record::Case& what, Bench& bench, record::Result& resu
     auto request = arrays.request();
     request.kernel = kernel_name;
     const auto kernel = device.need<ops::Memory>().prepare(request);
-    describe(kernel->implementation(), result);
+    describe(kernel->implementation(), bench, result);
 
     result.checks = {arrays.check(device, *kernel, bench.seed)};
     if (!result.checks.back().passed) return;  // a wrong answer has no speed
@@ -209,7 +209,12 @@ void measure_kernel(const record::Case& what, Bench& bench, record::Result& resu
             kernel->enqueue(stream, arrays.operands(call));
         },
         clearing(bench, result));
+    arrays.poison(device);
     sample_into(subject, bench, arrays.footprint_bytes(), 1, result);
+    if (arrays.has_target()) {
+        result.checks.push_back(arrays.compare(device, bench.seed, "answer under load"));
+    }
+    result.checks.push_back(arrays.check_again(device, *kernel, bench.seed, "answer after load"));
 }
 
 }  // namespace

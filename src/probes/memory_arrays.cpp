@@ -1,6 +1,7 @@
 #include "probes/memory_arrays.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -103,6 +104,24 @@ record::Check MemoryArrays::check(device::Device& device, ops::PreparedMemory& k
         if (i == 0) first = std::move(check);
     }
     return first;
+}
+
+void MemoryArrays::poison(device::Device& device) const {
+    poison_memory(device, request_, operands(0));
+}
+
+record::Check MemoryArrays::compare(device::Device& device, std::uint64_t seed,
+                                    std::string name) const {
+    auto check = compare_memory(device, request_, operands(0), seed);
+    check.name = std::move(name);
+    return check;
+}
+
+record::Check MemoryArrays::check_again(device::Device& device, ops::PreparedMemory& kernel,
+                                        std::uint64_t seed, std::string name) const {
+    auto check = check_memory_again(device, kernel, request_, operands(0), seed);
+    check.name = std::move(name);
+    return check;
 }
 
 void MemoryArrays::describe(record::Result& result) const {

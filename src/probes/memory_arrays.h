@@ -48,6 +48,15 @@ class MemoryArrays {
     record::Check check(device::Device& device, ops::PreparedMemory& kernel,
                         std::uint64_t seed) const;
 
+    // Once check() has passed, slice 0, which every sampling works on: what no kernel writes is put
+    // into its target; calls since then are judged; or one more call is made and judged. A read has
+    // no target: it can only be called again.
+    bool has_target() const { return c_ != nullptr; }
+    void poison(device::Device& device) const;
+    record::Check compare(device::Device& device, std::uint64_t seed, std::string name) const;
+    record::Check check_again(device::Device& device, ops::PreparedMemory& kernel,
+                              std::uint64_t seed, std::string name) const;
+
     // Says in the conditions what a call is, for counted_bytes().
     void describe(record::Result& result) const;
 

@@ -17,4 +17,18 @@ record::Check check_memory(device::Device& device, ops::PreparedMemory& kernel,
                            const ops::MemoryRequest& request, const ops::MemoryOperands& arrays,
                            std::uint64_t seed);
 
+// Writes at the elements of c that are compared what no kernel writes; a read has no c.
+void poison_memory(device::Device& device, const ops::MemoryRequest& request,
+                   const ops::MemoryOperands& arrays);
+
+// Compares c, as calls since left it, with what check_memory()'s fills say. Not for a read.
+record::Check compare_memory(device::Device& device, const ops::MemoryRequest& request,
+                             const ops::MemoryOperands& arrays, std::uint64_t seed);
+
+// Runs the kernel once more on arrays that check_memory() has filled: after poison_memory(), and a
+// read on zeros and integers, which are left there.
+record::Check check_memory_again(device::Device& device, ops::PreparedMemory& kernel,
+                                 const ops::MemoryRequest& request,
+                                 const ops::MemoryOperands& arrays, std::uint64_t seed);
+
 }  // namespace assay::probes

@@ -99,7 +99,7 @@ void measure_kernels(const record::Case& what, Bench& bench, record::Result& res
             }));
         alternatives.push_back(subjects.back().get());
     }
-    describe(kernels.front()->implementation(), result);
+    describe(kernels.front()->implementation(), bench, result);
 
     record::Launch launch;
     launch.pid = ::getpid();
@@ -113,6 +113,10 @@ void measure_kernels(const record::Case& what, Bench& bench, record::Result& res
     result.conditions.protocol = "interleaved";
     result.conditions.footprint_bytes = arrays.footprint_bytes();
     result.launches.push_back(std::move(launch));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        result.checks.push_back(arrays.check_again(device, *kernels[i], bench.seed,
+                                                   "answer of " + names[i] + " after load"));
+    }
 }
 
 std::vector<record::Metric> kernel_metrics(const record::Result& result) {

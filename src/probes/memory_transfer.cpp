@@ -49,7 +49,7 @@ void measure_transfer(const record::Case& what, Bench& bench, record::Result& re
     const auto request = request_of(what);
     auto& device = bench.device;
     const auto transfer = device.need<ops::Transfer>().prepare(request);
-    describe(transfer->implementation(), result);
+    describe(transfer->implementation(), bench, result);
 
     TransferCheck check(device, *transfer, request.bytes, bench.seed);
     const auto stream = device.create_stream();

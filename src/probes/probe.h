@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "measure/clock.h"
 #include "measure/protocol.h"
+#include "ops/operation.h"
 #include "probes/options.h"
 #include "record/result.h"
 
@@ -20,7 +21,8 @@ struct Bench {
     measure::Clock& clock;
     measure::Protocol protocol;
     std::uint64_t seed = 0;
-    bool settled = false;  // the device has been at work until now
+    // Told what is about to run, so that a crash or a hang can be put down to it; may be empty.
+    std::function<void(const ops::Implementation&)> about_to_run = {};
 };
 
 class Probe {

@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "base/time.h"
+#include "base/units.h"
 #include "stats/quantile.h"
 
 namespace assay::probes {
@@ -64,7 +65,11 @@ void add_telemetry(const measure::Sampling& sampling, const measure::Protocol& p
         if (!conditions.power_w) conditions.power_w = watts;
         // Where the device idles or clears caches between calls, that power isn't the calls'.
         const bool back_to_back = protocol.burst_samples == 0 && !protocol.clear_between;
-        if (back_to_back && !sampling.seconds.empty()) {
+        if (!back_to_back) {
+            conditions.settings["energy"] =
+                protocol.burst_samples > 0 ? "not told for bursts: the device idles between them"
+                                           : "not told where caches are cleared between calls";
+        } else if (!sampling.seconds.empty()) {
             conditions.energy_per_call_j = watts * stats::median(sampling.seconds);
         }
     }
@@ -72,7 +77,9 @@ void add_telemetry(const measure::Sampling& sampling, const measure::Protocol& p
 
 }  // namespace
 
-void describe(const ops::Implementation& implementation, record::Result& result) {
+void describe(const ops::Implementation& implementation, const Bench& bench,
+              record::Result& result) {
+    if (bench.about_to_run) bench.about_to_run(implementation);
     result.path = implementation.path;
     auto& conditions = result.conditions;
     conditions.library = implementation.library;
@@ -92,7 +99,6 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     launch.started = utc_now();
 
     measure::Sampler sampler(bench.clock, &telemetry, bench.protocol);
-    if (bench.settled) sampler.assume_settled();
     const auto sampling = sampler.sample(subject);
     if (sampling.seconds.empty()) throw_if_interrupted();
     launch.samples["time"] = {"s", sampling.seconds};
@@ -104,6 +110,9 @@ void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprin
     conditions.throttle_reasons = sampling.throttle_reasons;
     conditions.settings.merge(telemetry.settings());
     conditions.calls_per_sample = sampling.calls_per_sample;
+    if (const auto gap = subject.gap()) {
+        conditions.settings["gap_s"] = exact_number(*gap / sampling.calls_per_sample);
+    }
     conditions.stop_reason = stats::name(sampling.stop);
     conditions.settled = sampling.settled;
     if (sampling.settled) conditions.settle_s = sampling.settle_s;

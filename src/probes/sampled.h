@@ -9,12 +9,14 @@
 
 namespace assay::probes {
 
-// Says which implementation ran.
-void describe(const ops::Implementation& implementation, record::Result& result);
+// Says which implementation runs: in the result, and to the bench's about_to_run.
+void describe(const ops::Implementation& implementation, const Bench& bench,
+              record::Result& result);
 
 // Samples `subject` under the bench's protocol and appends the launch, with the conditions that
-// were seen meanwhile; the energy of a call only where calls run back to back. `footprint_bytes` is
-// what the operands of `operand_sets` sets take.
+// were seen meanwhile; the energy of a call only where calls run back to back, else why not
+// ("energy" in the settings). "gap_s" there is a call's share of what timing puts between two
+// samples. `footprint_bytes` is what the operands of `operand_sets` sets take.
 void sample_into(measure::Subject& subject, Bench& bench, std::uint64_t footprint_bytes,
                  int operand_sets, record::Result& result);
 

@@ -84,7 +84,7 @@ void test_timer(Bench& bench, record::Result& result) {
     device.need<ops::Fill>().enqueue(*stream, {}, work::Type::fp32, kKernelBytes / 4, a->data());
     stream->synchronize();
     TimedCall call(device, {a->data(), nullptr, c->data()});
-    describe(call.implementation(), result);
+    describe(call.implementation(), bench, result);
     result.conditions.settings[kPasses] = std::to_string(call.passes());
     auto& work = call.subject();
     measure::StreamSubject nothing("nothing", device, [](device::Stream&, std::size_t) {});
@@ -133,7 +133,7 @@ void test_checker(Bench& bench, record::Result& result) {
     matmul.cache = CacheState::hot;
     auto& device = bench.device;
     const auto prepared = device.need<ops::Matmul>().prepare(matmul.problem);
-    describe(prepared->implementation(), result);
+    describe(prepared->implementation(), bench, result);
     const RotatingOperands operands(device, matmul, bench.seed);
     const auto stream = device.create_stream();
     prepared->enqueue(*stream, operands.set(0));

@@ -26,7 +26,7 @@ double sampling_seconds(const record::Result& result) {
     for (const auto& launch : result.launches) {
         // Telemetry stands beside the sampling, pauses included, from its start to its end.
         if (const auto t = launch.telemetry.find("t"); t != launch.telemetry.end()) {
-            seconds += t->second.empty() ? 0 : t->second.back();
+            seconds += t->second.empty() ? 0 : std::max(0.0, t->second.back());
             continue;
         }
         for (const auto& [name, samples] : launch.samples) {
@@ -35,6 +35,16 @@ double sampling_seconds(const record::Result& result) {
         }
     }
     return seconds;
+}
+
+// "gemm m=512 n=512 k=512 dtype=fp32 by oneDNN 2.6.3": what a child did when it ended.
+std::string was_running(const record::Result& result) {
+    auto text = result.probe + " " + result.what.text();
+    const auto& conditions = result.conditions;
+    if (conditions.library.empty()) return text;
+    text += " by " + conditions.library;
+    if (!conditions.library_version.empty()) text += " " + conditions.library_version;
+    return text;
 }
 
 }  // namespace
@@ -111,12 +121,18 @@ record::Result Conductor::measure_one(const record::Result& asked, double limit_
     auto failed = asked;
     failed.status = record::Status::failed;
     try {
-        const Json reply = executor_->ask(request, limit_s + kRequestSlack);
+        const auto on_news = [&](const Json& news) {
+            if (news.at("type") != "library") return;
+            news.at("library").get_to(failed.conditions.library);
+            news.at("version").get_to(failed.conditions.library_version);
+            news.at("file").get_to(failed.conditions.library_file);
+        };
+        const Json reply = executor_->ask(request, limit_s + kRequestSlack, on_news);
         return record::result_from_json(reply.at("result"));
     } catch (const Interrupted&) {
         throw;
     } catch (const crew::ChildFailed& error) {
-        failed.reason = reason(error.ending().text(), error.hint());
+        failed.reason = reason(was_running(failed) + ": " + error.ending().text(), error.hint());
     } catch (const Error& error) {
         failed.reason = reason(error.what(), error.hint());
     }

@@ -13,10 +13,10 @@ class ChildExecutor final : public Executor {
     ChildExecutor(const std::string& program, const std::string& name)
         : child_(name, crew::Command{{program, kWorkerCommand}}) {}
 
-    Json ask(const Json& request, double limit_s) override {
+    Json ask(const Json& request, double limit_s, const News& on_news) override {
         crew::Limits limits;
         limits.request_s = limit_s;
-        return child_.request(request, limits);
+        return child_.request(request, limits, on_news);
     }
     void renew() override { child_.stop(); }
 
@@ -26,7 +26,9 @@ class ChildExecutor final : public Executor {
 
 class InProcessExecutor final : public Executor {
   public:
-    Json ask(const Json& request, double /*limit_s*/) override { return worker_.answer(request); }
+    Json ask(const Json& request, double /*limit_s*/, const News& on_news) override {
+        return worker_.answer(request, on_news);
+    }
     void renew() override { worker_ = Worker{}; }
 
   private:
@@ -45,7 +47,8 @@ std::unique_ptr<Executor> in_process_executor() {
 
 int serve_worker() {
     Worker worker;
-    crew::serve([&](const Json& request, const crew::Send&) { return worker.answer(request); });
+    crew::serve(
+        [&](const Json& request, const crew::Send& send) { return worker.answer(request, send); });
     return kExitFine;
 }
 

@@ -1,6 +1,7 @@
 // Who answers the conductor's requests: a child that may crash or hang, or this process itself.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,8 +12,10 @@ namespace assay::suite {
 class Executor {
   public:
     virtual ~Executor() = default;
-    // Throws what suite::Worker throws, and crew::ChildFailed.
-    virtual Json ask(const Json& request, double limit_s) = 0;
+    // Hands on what suite::Worker sends on the way. Throws what it throws, and crew::ChildFailed.
+    using News = std::function<void(const Json&)>;
+    virtual Json ask(const Json& request, double limit_s, const News& on_news) = 0;
+    Json ask(const Json& request, double limit_s) { return ask(request, limit_s, {}); }
     // The next request is answered by a fresh process, where there is one.
     virtual void renew() = 0;
 };

@@ -50,7 +50,7 @@ Json Worker::open(const std::string& id) {
     return {{"provenance", record::to_json(provenance)}};
 }
 
-Json Worker::measure(const Json& request) {
+Json Worker::measure(const Json& request, const std::function<void(const Json&)>& send) {
     auto result = record::result_from_json(request.at("result"));
     const auto& probe = probes::find_probe(result.probe);
     if (!device_ || device_->facts().id != result.device) open(result.device);
@@ -58,7 +58,15 @@ Json Worker::measure(const Json& request) {
     measure::SteadyClock clock;
     auto protocol = measure::parse_protocol(request.at("protocol").get<std::string>());
     protocol.limit_s = request.at("limit_s").get<double>();
-    probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed")), settled_};
+    probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed"))};
+    if (send) {
+        bench.about_to_run = [&send](const ops::Implementation& running) {
+            send({{"type", "library"},
+                  {"library", running.library},
+                  {"version", running.library_version},
+                  {"file", running.library_file}});
+        };
+    }
     result.conditions.protocol = protocol.name;
     try {
         probe.run(result.what, bench, result);
@@ -83,17 +91,16 @@ Json Worker::measure(const Json& request) {
         result.status = record::Status::failed;
         result.reason = error.what();
     }
-    settled_ = protocol.settle && result.conditions.settled.value_or(false);
     return {{"result", record::to_json(result)}};
 }
 
-Json Worker::answer(const Json& request) {
+Json Worker::answer(const Json& request, const std::function<void(const Json&)>& send) {
     const auto& what = request.at("do").get_ref<const std::string&>();
     if (what == "resolve") return resolve(request.at("device").get<std::string>());
     if (what == "modules") return list_modules();
     if (what == "module") return look_into(request.at("kind").get<std::string>());
     if (what == "open") return open(request.at("device").get<std::string>());
-    if (what == "measure") return measure(request);
+    if (what == "measure") return measure(request, send);
     throw Error("a worker was asked to \"" + what + "\"");
 }
 

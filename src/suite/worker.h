@@ -1,6 +1,7 @@
 // The child's side of a measurement: opens a device, runs the cases it is asked for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,14 +21,15 @@ namespace assay::suite {
 // Interrupted are thrown.
 class Worker {
   public:
-    Json answer(const Json& request);
+    // While a case runs, `send` is told which library does:
+    //   {"type":"library","library":NAME,"version":TEXT,"file":PATH}
+    Json answer(const Json& request, const std::function<void(const Json&)>& send = {});
 
   private:
     Json open(const std::string& id);
-    Json measure(const Json& request);
+    Json measure(const Json& request, const std::function<void(const Json&)>& send);
 
     std::unique_ptr<device::Device> device_;
-    bool settled_ = false;  // the last case left the device at a steady rate
 };
 
 }  // namespace assay::suite

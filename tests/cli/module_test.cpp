@@ -76,6 +76,8 @@ TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
     expect_failed("segv", "libassay_fake.so");
     expect_failed("abort", "SIGABRT");
+    expect_failed("abort", "aborted in ");
+    expect_failed("segv", "gemm m=");
 }
 
 TEST_F(ProgramModules, ASilentExitIsOneFailedResult) {
@@ -84,6 +86,7 @@ TEST_F(ProgramModules, ASilentExitIsOneFailedResult) {
 
 TEST_F(ProgramModules, AHangIsOneFailedResult) {
     expect_failed("stop", "hung");
+    expect_failed("stop", " by fake 1: hung");
 }
 
 TEST_F(ProgramModules, AGarbageLineIsOneFailedResult) {

@@ -167,7 +167,8 @@ TEST_F(ChildTest, TellsAnAbort) {
     Child it = child();
     const Ending ending = failure(it, {{"do", "abort"}});
     EXPECT_EQ(ending.kind, EndKind::Crashed);
-    EXPECT_EQ(ending.text(), "died of SIGABRT (aborted)");
+    EXPECT_EQ(ending.text(),
+              "died of SIGABRT (aborted); its last words: aborted in the program itself");
 }
 
 TEST_F(ChildTest, TellsASilentExitByItsStatus) {

@@ -13,6 +13,12 @@ TEST(Ending, IsOneLineWhateverTheLastWords) {
     Ending talkative = crashed;
     talkative.last_words = "first\nsecond\r\n\n";
     EXPECT_EQ(talkative.text(), "died of SIGSEGV (segmentation fault); its last words: second");
+    Ending aborted{.kind = EndKind::Crashed, .code = SIGABRT};
+    aborted.last_words = "first\nassertion failed\naborted in libx.so\n";
+    EXPECT_EQ(aborted.text(),
+              "died of SIGABRT (aborted); its last words: assertion failed; aborted in libx.so");
+    aborted.last_words = "aborted in libx.so\n";
+    EXPECT_EQ(aborted.text(), "died of SIGABRT (aborted); its last words: aborted in libx.so");
     talkative.last_words = " \n ";
     EXPECT_EQ(talkative.text(), crashed.text());
 }

@@ -46,7 +46,7 @@ TEST(Rules, HaveIdsOfTheirOwnAndSayWhatTheyFind) {
         EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
         EXPECT_FALSE(rule.finds.empty()) << rule.id;
     }
-    EXPECT_EQ(ids.size(), 17U);
+    EXPECT_EQ(ids.size(), 18U);
 }
 
 TEST(Rules, FindNothingInACleanRun) {
@@ -340,6 +340,14 @@ TEST(Accelerator, WithoutTelemetryAsksForItsOwnLibrary) {
     const auto findings = findings_in(run);
     EXPECT_EQ(findings.back().rule, "no-telemetry");
     EXPECT_THAT(findings.back().advice, HasSubstr("NVML"));
+}
+
+TEST(BusyDevice, NamesTheProcessesThatHeldIt) {
+    auto run = good_machine();
+    fp32(run).conditions.settings["other_processes"] = "4711 (1.50 GiB)";
+    expect_only(run, "busy-device", Severity::warning, "4711 (1.50 GiB)");
+    fp32(run).conditions.settings["other_processes"] = "";
+    EXPECT_THAT(findings_in(run), IsEmpty());
 }
 
 TEST(NotSteady, SaysHowFarTheTimesDrifted) {

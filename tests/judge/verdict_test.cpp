@@ -100,6 +100,28 @@ TEST(Verdict, OfAnAcceleratorTakesTheDatasheetAndTheClockSeen) {
     EXPECT_THAT(read.clock_allows, Optional(DoubleNear(4916.7, 0.1)));
 }
 
+// Whatever else a run measured, a transfer is no product.
+TEST(Verdict, TransfersAreDeliveredToo) {
+    auto run = h200_machine();
+    auto to_device = result_of(run, "memory", "read");
+    to_device.what = record::Case().set("op", "host_to_device").set("size", "256M");
+    to_device.metrics[0].value = 55.3;
+    auto slower = to_device;
+    slower.what.set("host_memory", "pageable", "pinned");
+    slower.metrics[0].value = 11;
+    auto within = to_device;
+    within.what = record::Case().set("op", "device_to_device").set("size", "256M");
+    within.metrics[0].value = 4100;
+    const auto headline = verdict_of(run).headline;
+    run.results.insert(run.results.begin(), {slower, to_device, within});
+    const auto verdict = verdict_of(run);
+    EXPECT_EQ(delivered(verdict, "transfer host_to_device").value, 55.3);
+    EXPECT_FALSE(delivered(verdict, "transfer host_to_device").promised.has_value());
+    EXPECT_THAT(delivered(verdict, "transfer host_to_device").promise_basis, HasSubstr("link"));
+    EXPECT_THAT(delivered(verdict, "transfer device_to_device").promised, Optional(4800.0));
+    EXPECT_EQ(verdict.headline, headline);
+}
+
 std::vector<std::string> published(const Delivered& one) {
     std::vector<std::string> values;
     for (const auto& row : one.published) values.push_back(row.value_text());

@@ -186,14 +186,15 @@ TEST_F(SamplerTest, SustainedSaysWhereItNeverSettled) {
     EXPECT_FALSE(sampling.seconds.empty());
 }
 
-TEST_F(SamplerTest, ASuiteThatHasSettledSkipsIt) {
-    ScriptedSubject subject(clock, constant(1e-3));
+TEST_F(SamplerTest, ASamplerSettlesAgainForTheNextSubject) {
     Sampler sampler(clock, nullptr, sustained());
-    sampler.assume_settled();
-    const auto sampling = sampler.sample(subject);
-    EXPECT_EQ(sampling.settled, true);
-    EXPECT_EQ(sampling.settle_s, 0);
-    EXPECT_LE(subject.calls(), 202u) << "two of them the calibration";
+    for (int i = 0; i < 2; ++i) {
+        ScriptedSubject subject(clock, constant(1e-3));
+        const auto sampling = sampler.sample(subject);
+        EXPECT_EQ(sampling.settled, true);
+        EXPECT_NEAR(sampling.settle_s, 1.5, 0.01) << "three windows where it is steady already";
+        clock.advance(5);  // the device cools meanwhile
+    }
 }
 
 // The runs between one sleep and the next: the bursts.
@@ -347,7 +348,8 @@ class FakeTelemetry final : public device::Telemetry {
     explicit FakeTelemetry(FakeClock& clock) : clock_(clock) {}
     device::Reading read() override {
         device::Reading reading;
-        reading.t = 12345;
+        reading.t =
+            looks_every > 0 ? std::floor(clock_.now() / looks_every) * looks_every : clock_.now();
         reading.clock_mhz = 1000 + reads++;
         times.push_back(clock_.now());
         return reading;
@@ -359,6 +361,7 @@ class FakeTelemetry final : public device::Telemetry {
     std::string clock_source() const override { return "scripted"; }
     std::string power_source() const override { return "unavailable: scripted"; }
 
+    double looks_every = 0;  // s; 0: at each read
     int reads = 0;
     std::vector<double> times;
 
@@ -383,6 +386,25 @@ TEST_F(SamplerTest, TelemetryIsReadBeforeTheFirstAndAfterEachChunk) {
     }
     EXPECT_EQ(sampling.telemetry[3].clock_mhz, 1003);
     EXPECT_EQ(sampling.throttle_reasons, (std::vector<std::string>{"power cap", "heat"}));
+}
+
+TEST_F(SamplerTest, AReadingKeepsItsOwnTimeAndCountsOnce) {
+    FakeTelemetry telemetry(clock);
+    telemetry.looks_every = 0.3;
+    clock.advance(0.01);  // since 99.9 + 0.11
+    Protocol protocol = back_to_back();
+    protocol.target_half_width = 0;
+    protocol.limit_s = 1;
+    ScriptedSubject subject(clock, noisy(1e-3, 0.1));
+    const auto sampling = Sampler(clock, &telemetry, protocol).sample(subject);
+
+    ASSERT_GE(telemetry.reads, 10);
+    ASSERT_EQ(sampling.telemetry.size(), 4U) << "one a look";
+    EXPECT_LT(sampling.telemetry.front().t, 0) << "from before the sampling";
+    EXPECT_GT(sampling.telemetry.front().t, -0.3);
+    for (std::size_t i = 1; i < sampling.telemetry.size(); ++i) {
+        EXPECT_NEAR(sampling.telemetry[i].t - sampling.telemetry[i - 1].t, 0.3, 1e-9);
+    }
 }
 
 TEST_F(SamplerTest, InBoostABurstHasAReadingOfItsOwn) {

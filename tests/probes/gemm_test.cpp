@@ -59,6 +59,10 @@ TEST(Gemm, ExpandsEveryListInOrder) {
         {{{"shapes", "1x1x1,2x2x2"}, {"algorithm", "heuristic,tuned"}, {"retune", "yes"}},
          {"m=1 n=1 k=1 dtype=fp32", "m=1 n=1 k=1 dtype=fp32 algorithm=tuned",
           "m=2 n=2 k=2 dtype=fp32", "m=2 n=2 k=2 dtype=fp32 algorithm=tuned"}},
+        {{{"shapes", "1x1x1"}, {"algorithm", "heuristic,tuned"}, {"algorithms", "200"}},
+         {"m=1 n=1 k=1 dtype=fp32", "m=1 n=1 k=1 dtype=fp32 algorithm=tuned algorithms=200"}},
+        {{{"shapes", "1x1x1"}, {"algorithm", "tuned"}, {"algorithms", "32"}},
+         {"m=1 n=1 k=1 dtype=fp32 algorithm=tuned"}},
         {{{"shapes", "8x8x8"}, {"sweep", "n=8..16+4"}},
          {"m=8 n=8 k=8 dtype=fp32 sweep=\"n=8..16+4\""}},
         {{{"shapes", "8x8x8"}, {"as", "best-of,do_bench"}},
@@ -124,6 +128,9 @@ TEST(Gemm, RefusesOptionsWithoutAMeaning) {
         {{"retune", "yes"}},
         {{"algorithm", "tuned"}, {"retune", "maybe"}},
         {{"retune-time", "yes"}},
+        {{"algorithms", "200"}},
+        {{"algorithm", "tuned"}, {"algorithms", "-1"}},
+        {{"algorithm", "tuned"}, {"algorithms", "many"}},
         {{"algorithm", "tuned"}, {"as", "best-of"}},
         {{"algorithm", "heuristic,tuned"}, {"sweep", "n=8..16+8"}},
         {{"sweep", "n=8..16+8"}, {"as", "best-of"}},
@@ -186,6 +193,25 @@ TEST(Gemm, FindsAnAnswerThatIsWrongOnlyUnderLoad) {
     const auto result = bench.run(kProbe, only_case({{"shapes", "3x5x7"}}));
     EXPECT_TRUE(find_check(result, "answer")->passed);
     EXPECT_FALSE(find_check(result, "answer after load")->passed);
+}
+
+// From some call on nothing is computed, and the buffer still has an answer that was right.
+TEST(Gemm, AnEarlierAnswerDoesNotStandInForOneUnderLoadOrAfterIt) {
+    for (const bool under_load : {true, false}) {
+        FakeBench bench;
+        int calls = 0;
+        TimedMatmul matmul(bench.fake, [&](const auto&, const auto&) {
+            if (++calls == (under_load ? 2 : 50)) {
+                bench.fake.script.idle_from_call = bench.fake.calls();
+            }
+            return 1e-3;
+        });
+        bench.device.patches["matmul"] = &matmul;
+        const auto result = bench.run(kProbe, only_case({{"shapes", "3x5x7"}}));
+        EXPECT_TRUE(find_check(result, "answer")->passed);
+        EXPECT_EQ(find_check(result, "answer under load")->passed, !under_load);
+        EXPECT_FALSE(find_check(result, "answer after load")->passed);
+    }
 }
 
 TEST(Gemm, SaysWhenMemoryIsTooSmallForAColdRun) {

@@ -190,6 +190,42 @@ TEST(Memory, AWrongAnswerHasNoSamples) {
     EXPECT_TRUE(result.launches.empty());
 }
 
+// From some call on nothing is done, and the target still holds an answer that was right.
+TEST(Memory, AnEarlierAnswerDoesNotStandInForOneUnderLoadOrAfterIt) {
+    for (const auto* op : {"copy", "read"}) {
+        for (const bool under_load : {true, false}) {
+            FakeBench bench;
+            int calls = 0;
+            const auto cheap = bench.fake.need<ops::Memory>().prepare({work::MemoryOp::copy, 0});
+            HookedMemory memory(bench.fake, [&](auto& stream, auto& plain, const auto& operands) {
+                const bool works = ++calls <= (under_load ? 1 : 50);
+                (works ? plain : *cheap).enqueue(stream, operands);
+            });
+            bench.device.patches["memory"] = &memory;
+            const auto result = bench.run(kProbe, only_case({{"op", op}, {"size", "8K"}}));
+            EXPECT_TRUE(find_check(result, "answer")->passed) << op;
+            const auto* loaded = find_check(result, "answer under load");
+            ASSERT_EQ(loaded != nullptr, std::string(op) == "copy");
+            EXPECT_TRUE(loaded == nullptr || loaded->passed != under_load) << op;
+            EXPECT_FALSE(find_check(result, "answer after load")->passed) << op;
+        }
+    }
+}
+
+TEST(Memory, EveryKernelComparedIsCheckedAfterTheLoadToo) {
+    FakeBench bench;
+    bench.fake.script.kernels = {"plain", "other"};
+    bench.fake.script.seconds = [&](std::size_t call, double) {
+        if (call > 100) bench.fake.script.wrong_by = 0.5;
+        return 1e-3;
+    };
+    const auto result =
+        bench.run(kProbe, only_case({{"op", "copy"}, {"size", "8K"}, {"kernel", "all"}}));
+    EXPECT_TRUE(find_check(result, "answer of other")->passed);
+    EXPECT_FALSE(find_check(result, "answer of plain after load")->passed);
+    EXPECT_FALSE(find_check(result, "answer of other after load")->passed);
+}
+
 TEST(Memory, TooLargeIsRefusedBeforeAnythingIsAllocated) {
     FakeBench bench;
     bench.fake.script.memory_bytes = 100 << 10;
@@ -235,15 +271,15 @@ TEST(Memory, TakesCoresAndMemoryOfTheNodesAskedFor) {
     EXPECT_THROW(bench.run(kProbe, what.set("nodes", "1-0", "local")), Error);
 }
 
-// Large arrays are worked on in slices of at most 32 MiB. The kernel runs only while it is checked,
-// and the first slice later, since each takes the fake device long.
+// Large arrays are worked on in slices of at most 32 MiB. The kernel runs only while the slices are
+// checked and on the first one of the load, since each takes the fake device long.
 TEST(Memory, GoesThroughLargeArraysSliceBySlice) {
     FakeBench bench;
     std::vector<const std::byte*> sources;
     const auto cheap = bench.fake.need<ops::Memory>().prepare({work::MemoryOp::copy, 64});
     HookedMemory memory(bench.fake, [&](auto& stream, auto& plain, const auto& operands) {
         sources.push_back(static_cast<const std::byte*>(operands.a));
-        (sources.size() <= 2 ? plain : *cheap).enqueue(stream, operands);
+        (sources.size() <= 3 ? plain : *cheap).enqueue(stream, operands);
     });
     bench.device.patches["memory"] = &memory;
     const auto result = bench.run(kProbe, only_case({{"op", "copy"}, {"size", "33M"}}));
@@ -251,7 +287,9 @@ TEST(Memory, GoesThroughLargeArraysSliceBySlice) {
     EXPECT_EQ(memory.requests.at(0).bytes_per_array, kSlice);
     EXPECT_TRUE(result.checks.at(0).passed) << result.checks.at(0).detail;
     EXPECT_EQ(result.conditions.footprint_bytes, std::uint64_t{66} << 20);
-    for (std::size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_TRUE(find_check(result, "answer under load")->passed);
+    EXPECT_EQ(sources.back(), sources.front()) << "the first slice once more, after the load";
+    for (std::size_t i = 0; i + 1 < sources.size(); ++i) {
         const auto call = i < 2 ? i : i - 2;  // counted anew once the slices are checked
         ASSERT_EQ(sources[i] - sources[0], static_cast<std::ptrdiff_t>(call % 2 * kSlice)) << i;
     }

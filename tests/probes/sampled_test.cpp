@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/units.h"
 #include "measure/stream_subject.h"
 #include "ops/fill.h"
 #include "probes/fake_bench.h"
@@ -29,7 +30,11 @@ TEST(Sampled, DescribesWhatRan) {
         "oneDNN",         "libdnnl.so", "2.6.3", "brgemm", record::Path::emulated,
         "no native bf16", 4096,         8};
     record::Result result;
-    describe(implementation, result);
+    FakeBench bench;
+    std::string told;
+    bench.bench.about_to_run = [&](const auto& one) { told = one.library; };
+    describe(implementation, bench.bench, result);
+    EXPECT_EQ(told, "oneDNN");
     EXPECT_EQ(result.path, record::Path::emulated);
     EXPECT_EQ(result.conditions.library, "oneDNN");
     EXPECT_EQ(result.conditions.library_file, "libdnnl.so");
@@ -40,7 +45,8 @@ TEST(Sampled, DescribesWhatRan) {
     EXPECT_EQ(result.conditions.settings.at("note"), "no native bf16");
     result.conditions.settings.clear();
     implementation.note.clear();
-    describe(implementation, result);
+    bench.bench.about_to_run = {};
+    describe(implementation, bench.bench, result);
     EXPECT_TRUE(result.conditions.settings.empty());
 }
 
@@ -63,11 +69,11 @@ TEST(Sampled, KeepsSamplesAndSaysHowTheyWereTaken) {
     EXPECT_EQ(result.conditions.operand_sets, 2);
 }
 
-TEST(Sampled, SettlesOnce) {
+TEST(Sampled, EverySampleOfABenchSettles) {
     FakeBench bench;
     bench.bench.protocol = measure::sustained();
-    bench.bench.settled = true;
-    EXPECT_EQ(sample(bench).conditions.settle_s, 0);
+    sample(bench);
+    EXPECT_GE(sample(bench).conditions.settle_s.value(), 1.5);
 }
 
 TEST(Sampled, PutsTelemetryBesideTheSamples) {
@@ -110,6 +116,9 @@ TEST(Sampled, WhatIdlesOrClearsBetweenCallsHasNoEnergyOfACall) {
         const auto result = sample(bench);
         EXPECT_TRUE(result.conditions.power_w.has_value()) << protocol.name;
         EXPECT_FALSE(result.conditions.energy_per_call_j.has_value()) << protocol.name;
+        EXPECT_NE(result.conditions.settings.at("energy").find(
+                      protocol.burst_samples > 0 ? "bursts" : "cleared"),
+                  std::string::npos);
     }
 }
 
@@ -145,6 +154,21 @@ TEST(Sampled, StampsThatTellNothingLeaveTheTelemetrysClock) {
     const auto conditions = sample(bench).conditions;
     EXPECT_EQ(conditions.clock_mhz, 1980);
     EXPECT_EQ(conditions.clock_source, "script");
+}
+
+TEST(Sampled, TheGapBetweenCallsIsWhatAnEventTakesOverTheCallsOfASample) {
+    for (const double call_s : {1e-3, 2e-5}) {
+        FakeBench bench;
+        bench.bench.protocol = measure::sustained();
+        bench.fake.script.event_s = 1e-6;
+        bench.fake.script.seconds = [=](std::size_t, double) { return call_s; };
+        const auto conditions = sample(bench).conditions;
+        EXPECT_EQ(conditions.calls_per_sample > 1, call_s < 1e-4);
+        EXPECT_NEAR(parse_number(conditions.settings.at("gap_s"), "gap_s"),
+                    1e-6 / conditions.calls_per_sample, 1e-12);
+    }
+    FakeBench bench;  // whose events take no time
+    EXPECT_FALSE(sample(bench).conditions.settings.contains("gap_s"));
 }
 
 TEST(Sampled, WithoutTelemetryTheConditionsStayUnknown) {

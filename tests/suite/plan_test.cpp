@@ -9,6 +9,7 @@
 #include "base/expect_error.h"
 #include "base/files.h"
 #include "base/scratch.h"
+#include "work/shapes.h"
 
 namespace assay::suite {
 namespace {
@@ -190,12 +191,32 @@ TEST(ShippedSuites, RunOnACpuAndOnAnAccelerator) {
 
 TEST(ShippedSuites, QuickMeasuresAnAcceleratorAtItsSize) {
     const auto plan = load_suite("quick");
-    EXPECT_LE(plan.budget.on(kGpu), 45);
+    EXPECT_LE(plan.budget.on(kGpu), 43);
     const auto cases = cases_on(plan, kGpu);
     EXPECT_THAT(cases.at("gemm"), testing::Contains("m=8192 n=8192 k=8192 dtype=bf16"));
     EXPECT_THAT(cases.at("gemm"), testing::Contains("m=16384 n=8192 k=1280 dtype=bf16"));
     EXPECT_THAT(cases.at("memory"), testing::Contains("op=copy size=4G"));
     EXPECT_THAT(cases.at("memory"), testing::Contains("op=device_to_host size=256M"));
+}
+
+TEST(ShippedSuites, StandardTunesTheArticlesShapesAndComparesPathsToTwo) {
+    const auto plan = load_suite("standard");
+    const auto gemm = cases_on(plan, kGpu).at("gemm");
+    std::size_t tuned = 0, paths = 0;
+    for (const auto& text : gemm) {
+        if (text.ends_with("dtype=bf16 algorithm=tuned")) ++tuned;
+        if (text.ends_with("dtype=bf16 parity=entries")) ++paths;
+    }
+    EXPECT_EQ(tuned, work::parse_shapes("article", 2048, 1).size());
+    EXPECT_EQ(paths, 2U);
+    std::size_t timed = 0;
+    for (const auto& step : plan.steps) {
+        if (!runs_on(step, kGpu)) continue;
+        for (const auto& what : step.probe->expand(step.options, kGpu)) {
+            if (what.has("retune_time")) ++timed;
+        }
+    }
+    EXPECT_EQ(timed, 1U);
 }
 
 TEST(ShippedSuites, ArticleHasItsFiveShapesInBothTypes) {

@@ -123,6 +123,7 @@ double FakeDevice::queue_call(double start, std::function<void()> call, double s
     queued_.push([this, number, call = std::move(call)] {
         if (number == script.lost_at_call) lost_ = true;
         if (lost_) throw DeviceLost(fmt::format("{} is lost", facts_.id));
+        if (script.idle_from_call && number >= *script.idle_from_call) return;
         call();
     });
     return start + slowdown * script.seconds(number, start);

@@ -47,6 +47,7 @@ struct FakeScript {
 
     // The first of each is what a product takes unasked.
     std::vector<FakeWay> entries, algorithms;
+    mutable std::size_t most_enumerated = 0;  // asked of the list of algorithms
 
     std::size_t memory_bytes = std::size_t{1} << 30;
     std::set<std::string> lacks;       // facilities, by name
@@ -54,7 +55,8 @@ struct FakeScript {
     double wrong_by = 0;               // relative error of every result; a word of a copy
     std::vector<std::string> kernels;  // ways of each memory operation
     std::uint64_t largest_slice = std::uint64_t{32} << 20, least_bytes = std::uint64_t{8} << 20;
-    std::optional<std::size_t> lost_at_call;  // that call loses the device
+    std::optional<std::size_t> lost_at_call;    // that call loses the device
+    std::optional<std::size_t> idle_from_call;  // that call and those after it do nothing
 };
 
 class FakeDevice final : public Device {

@@ -224,6 +224,7 @@ std::vector<std::string> FakeMatmul::entries() const {
 
 std::vector<std::string> FakeMatmul::algorithms(const work::Matmul& /*problem*/,
                                                 std::size_t enumerated) {
+    script_.most_enumerated = std::max(script_.most_enumerated, enumerated);
     auto names = names_of(script_.algorithms);
     if (names.size() > 1 + enumerated) names.resize(1 + enumerated);
     return names;

@@ -12,11 +12,14 @@ fail() {
 }
 
 tree=$scratch/tree
-mkdir -p "$tree"/{backends/cuda,src/ops,src/device,src/work,tests/gpu,tools}
+mkdir -p "$tree"/{backends/cuda,src/{device,measure,ops,probes,work},tests/{cuda,gpu},tools}
 cp "$root/tools/gpu_run_hash.sh" "$tree/tools/"
 cp "$root/tests/gpu/run.sh" "$tree/tests/gpu/"
 echo 'kernel' >"$tree/backends/cuda/kernel.cu"
 echo 'interface' >"$tree/src/ops/memory.h"
+echo 'sampler' >"$tree/src/measure/sampler.cpp"
+echo 'probe' >"$tree/src/probes/gemm.cpp"
+echo 'test' >"$tree/tests/cuda/stream_test.cpp"
 git -C "$tree" init -q
 git -C "$tree" add -A
 hash() { "$tree/tools/gpu_run_hash.sh"; }
@@ -37,8 +40,12 @@ mkdir -p "$build/bin" "$scratch/path"
 cat >"$build/bin/assay" <<'PROGRAM'
 #!/usr/bin/env bash
 [[ " $* " == *" ${BREAKS:-nothing} "* ]] && exit 1
+if [ -z "${HEEDLESS:-}" ]; then
+    [ "${CUDA_VISIBLE_DEVICES:-}" = 9 ] && echo 'no cuda:0 (CUDA_VISIBLE_DEVICES is "9")' && exit 2
+    [ "${ASSAY_LIB_CUBLASLT:-}" = /none ] && echo "  skipped m=1024: can't open /none: ASSAY_LIB_CUBLASLT" && exit 1
+fi
 echo 'cuda:0 delivers much; "timer is linear","passed":true; dtype=fp32 dtype=bf16 dtype=fp16 dtype=tf32'
-echo "fp8_e4m3fn int8 op=triad op=both_ways op=device_to_device"
+echo "fp8_e4m3fn int8 op=triad op=both_ways op=device_to_device parity=entries tuned gain, tuning time"
 [[ " $* " == *" ${MUTE:-nothing} "* ]] || echo "gain of bulk"
 [[ " $* " == *" ${SKIPS:-nothing} "* ]] && echo "  skipped op=copy: no such thing"
 exit 0
@@ -66,21 +73,22 @@ runs() {
 }
 
 says 'no recorded run'
-runs 0 14 0
+runs 0 19 0
 says ''
 grep -qx 'device = "NVIDIA H200"' "$tree/tests/gpu/last-run.toml" || fail "the device isn't recorded"
 grep -qx 'driver = "580.159"' "$tree/tests/gpu/last-run.toml" || fail "the driver isn't recorded"
-runs 1 13 1 BREAKS=info
+runs 1 18 1 BREAKS=info
 says 'had 1 failures'
-runs 1 13 1 MUTE=all
-runs 1 12 2 SKIPS=gemm
-runs 1 13 1 UNIT=fails
-runs 1 9 1 UNIT=crashes
-runs 1 9 1 UNIT=skips
+runs 1 17 2 MUTE=all
+runs 1 15 4 SKIPS=gemm
+runs 1 17 2 HEEDLESS=yes
+runs 1 18 1 UNIT=fails
+runs 1 14 1 UNIT=crashes
+runs 1 14 1 UNIT=skips
 mv "$build/bin/test_cuda" "$build/bin/gone"
-runs 1 9 1
+runs 1 14 1
 mv "$build/bin/gone" "$build/bin/test_cuda"
-runs 0 14 0
+runs 0 19 0
 
 before=$(hash)
 git -C "$tree" add -A
@@ -92,7 +100,8 @@ cp -r "$tree" "$scratch/copy"
 rm -rf "$scratch/copy/.git"
 [ "$("$scratch/copy/tools/gpu_run_hash.sh")" = "$before" ] || fail "a copy without .git has another hash"
 says ''
-for file in backends/cuda/kernel.cu src/ops/memory.h tests/gpu/run.sh; do
+for file in backends/cuda/kernel.cu src/ops/memory.h src/measure/sampler.cpp src/probes/gemm.cpp \
+    tests/cuda/stream_test.cpp tests/gpu/run.sh; do
     cp "$tree/$file" "$scratch/kept"
     echo '# changed' >>"$tree/$file"
     says 'other sources'
