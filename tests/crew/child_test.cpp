@@ -213,7 +213,8 @@ TEST_F(ChildTest, EndsAChildThatIgnoresSigterm) {
 TEST_F(ChildTest, EndsAStubbornGrandchildHoweverTheChildEnds) {
     Child it = child();
     it.request({{"do", "leave"}, {"grandchild", true}});
-    EXPECT_GE(processes().size(), 2U) << "the scan must find the child and its grandchild";
+    EXPECT_TRUE(soon([&] { return processes().size() >= 2; }))
+        << "the scan must find the child and its grandchild";
     it.stop();
     EXPECT_TRUE(nobody_left());
 
