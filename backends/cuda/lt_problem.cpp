@@ -63,8 +63,8 @@ void LtProblem::set_scales() {
     scales_ = std::make_unique<CudaBuffer>(sizeof values);
     ASSAY_CUDA(cudaMemcpy(scales_->data(), values, sizeof values, cudaMemcpyHostToDevice));
     const auto* scales = static_cast<const Scale*>(scales_->data());
-    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales);
-    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales + 1);
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, static_cast<const void*>(scales));
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(scales + 1));
     const auto fast =
         static_cast<std::int8_t>(problem_.accumulation == work::Accumulation::fast ? 1 : 0);
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
