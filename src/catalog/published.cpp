@@ -78,7 +78,8 @@ class Reader {
         p.size = file_.text_or(row, at, "size", "");
         read_value(row, at, p);
         p.unit = ratio ? file_.word(row, at, "unit", {"ratio"})
-                       : file_.word(row, at, "unit", {"TFLOP/s", "GB/s"});
+                       : file_.word(row, at, "unit",
+                                    {"TFLOP/s", "GB/s", "tokens/s", "s", "tokens/s per $/h"});
         p.method = file_.text(row, at, "method");
         const auto& source = named_source(file_, row, at, sources_);
         p.source = source.text;

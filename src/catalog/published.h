@@ -26,7 +26,7 @@ struct Published {
     std::string op, size;                             // of memory kernels; "" unknown
     double value = 0;
     std::optional<double> most;  // `value` is then the least of a range
-    std::string unit;            // "TFLOP/s", "GB/s", "ratio"
+    std::string unit;            // "TFLOP/s", "GB/s", "tokens/s", "s", "tokens/s per $/h", "ratio"
     std::string method;
     std::string source, date;
     bool secondary = false;  // read in a third party's excerpt

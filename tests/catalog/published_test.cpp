@@ -1,5 +1,7 @@
 #include "catalog/published.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -72,6 +74,10 @@ TEST(Published, NoShippedFigureIsAboveTheDatasheet) {
         if (row.kind == Published::Kind::ratio) continue;
         for (const auto& accelerator : accelerators) {
             if (accelerator.name != row.device) continue;
+            if (row.unit != "TFLOP/s" && row.unit != "GB/s") continue;
+            // In-network reduction may pass the link, and what attention computes in isn't told.
+            if (row.probe == "collective") continue;
+            if (row.probe != "memory" && row.dtype.empty()) continue;
             if (row.probe == "memory") {
                 EXPECT_LT(row.value, accelerator.bandwidth[0].value / 1e9) << row.device;
             } else {
@@ -115,11 +121,11 @@ TEST(Published, OtherInputsBatchesOrEpiloguesAreOtherWork) {
 
 TEST(Published, WhatWasReadInAnExcerptIsMarked) {
     for (const auto& row : shipped()) {
-        EXPECT_EQ(row.secondary, row.source.find("fork") != row.source.npos ||
-                                     row.source.find("blog on GB200") != row.source.npos ||
-                                     row.source.find("scalarlm") != row.source.npos ||
-                                     row.source.find("alpharomercoma") != row.source.npos)
-            << row.source;
+        const bool excerpt = std::ranges::any_of(
+            std::array{"fork", "blog on GB200", "scalarlm", "alpharomercoma", "2407.08608", "NeMo",
+                       "MLPerf"},
+            [&](const char* part) { return row.source.find(part) != row.source.npos; });
+        EXPECT_EQ(row.secondary, excerpt) << row.source;
     }
 }
 
@@ -166,7 +172,9 @@ TEST_F(BrokenPublished, NamesFileLineAndColumn) {
     expect("value = \"many\"\n" + rest, "6:9: expected a number above 0");
     expect("value = [1, 2, 3]\n" + rest, "6:9: expected a number or [LEAST, MOST]");
     expect("value = [2, 1]\n" + rest, "6:9: the least is above the most");
-    expect("value = 1\nunit = \"MB/s\"\n", "7:8: \"unit\" is \"MB/s\", expected TFLOP/s or GB/s");
+    expect(
+        "value = 1\nunit = \"MB/s\"\n",
+        "7:8: \"unit\" is \"MB/s\", expected TFLOP/s or GB/s or tokens/s or s or tokens/s per $/h");
     expect("value = 1\nunit = \"GB/s\"\nsource = \"s\"\n", "3:1: \"method\" is missing");
     expect("value = 1\nunit = \"GB/s\"\nmethod = \"m\"\nsource = \"t\"\n", "9:10: no [source.t]");
     expect("value = 1\nover = \"e\"\n" + rest, "7:8: only a ratio is over another");
