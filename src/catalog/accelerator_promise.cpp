@@ -9,7 +9,7 @@ namespace assay::catalog {
 
 namespace {
 
-std::string with_disagreement(std::string basis, const Figures& figures, double scale) {
+std::string with_disagreement(const std::string& basis, const Figures& figures, double scale) {
     const auto differ = disagreement(figures, scale);
     return differ.empty() ? basis : basis + "; " + differ;
 }
