@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "cuda/check.h"
+#include "cuda/cublas_status.h"
 #include "cuda/cublaslt.h"
 
 namespace assay::cuda {
@@ -43,13 +43,8 @@ cublasHandle_t Cublas::handle() const {
 
 void Cublas::check(cublasStatus_t status, const std::string& what) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const auto text = fmt::format("cuBLAS {}: {} is {}", version_, what, status_name_(status));
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
-        status == CUBLAS_STATUS_ALLOC_FAILED) {
-        throw Unsupported(text, "choose another type, layout or shape");
-    }
-    ASSAY_CUDA(cudaDeviceSynchronize());
-    throw Error(text, "another version of the library can be named in ASSAY_LIB_CUBLAS");
+    check_status(status, fmt::format("cuBLAS {}: {} is {}", version_, what, status_name_(status)),
+                 "ASSAY_LIB_CUBLAS");
 }
 
 }  // namespace assay::cuda

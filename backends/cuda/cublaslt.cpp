@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "cuda/check.h"
+#include "cuda/cublas_status.h"
 
 namespace assay::cuda {
 
@@ -33,14 +33,9 @@ cublasLtHandle_t CublasLt::handle() const {
 
 void CublasLt::check(cublasStatus_t status, const std::string& what) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const auto text = fmt::format("cuBLASLt {}: {} is {}", version_, what, get_status_name(status));
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
-        status == CUBLAS_STATUS_ALLOC_FAILED) {
-        throw Unsupported(text, "choose another type, layout or shape");
-    }
-    // A failed execution may have taken the device along.
-    ASSAY_CUDA(cudaDeviceSynchronize());
-    throw Error(text, "another version of the library can be named in ASSAY_LIB_CUBLASLT");
+    check_status(status,
+                 fmt::format("cuBLASLt {}: {} is {}", version_, what, get_status_name(status)),
+                 "ASSAY_LIB_CUBLASLT");
 }
 
 }  // namespace assay::cuda
