@@ -98,6 +98,7 @@ void StreamSubject::run(std::span<double> seconds, int calls_per_sample) {
         queue_group(layout, block);
     }
     stream_->synchronize();
+    ran_ = true;
 
     for (std::size_t sample = 0; sample < seconds.size(); ++sample) {
         const std::size_t start = layout.first_event(sample / layout.block) + sample % layout.block;
@@ -108,7 +109,7 @@ void StreamSubject::run(std::span<double> seconds, int calls_per_sample) {
 }
 
 void StreamSubject::queue_group(const Layout& layout, std::size_t first_block) {
-    Hold hold(*stream_, launching_);
+    Hold hold(*stream_, ran_ ? launching_ : Launching::free);
     std::size_t entries = 0;
     // Only a sample of more calls than a group takes comes to the release in here.
     const auto count = [&] {

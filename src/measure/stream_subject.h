@@ -4,7 +4,8 @@
 // are queued in groups that the stream holds back until the group is queued, so that the host's
 // launching isn't timed; one group is queued while the one before it runs. A group is small enough
 // for a device's queue of launches (1,024 on CUDA, and a call may be several): a queue that is full
-// and held would never move.
+// and held would never move. The first run isn't held: a library may load its code in it, and that
+// waits for everything that runs, a held stream included. So it is one to be thrown away.
 //
 // Where the device stamps clocks (ops/clock_stamps.h), samples come in blocks of about 200 us, with
 // a stamp before and after each; every sample of a block has the block's clock. A block starts with
@@ -65,6 +66,7 @@ class StreamSubject final : public Subject {
     Enqueue enqueue_;
     std::function<void()> clear_;
     Launching launching_;
+    bool ran_ = false;
     ops::ClockStamps* stamps_;  // null where the device has none
     std::unique_ptr<device::Stream> stream_;
     std::vector<std::unique_ptr<device::Event>> events_;

@@ -130,6 +130,10 @@ TEST_F(StreamSubjectTest, SamplesShareTheEventBetweenThemAndNothingElseRuns) {
     timeline.log.clear();
     std::array<double, 3> seconds{};
     subject.run(seconds, 2);
+    // The first run may load code, which waits for what runs: it isn't held.
+    EXPECT_EQ(timeline.log, "ecceccecces");
+    timeline.log.clear();
+    subject.run(seconds, 2);
     EXPECT_EQ(timeline.log, "heccecceccers");
     for (const double sample : seconds) EXPECT_NEAR(sample, 1e-3, 1e-8);
 }
