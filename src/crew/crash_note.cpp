@@ -40,7 +40,8 @@ const char* file_at(void* address) {
 }
 
 bool is_runtime(const char* file) {
-    for (const char* name : {"/libc.so", "/libc-", "/libpthread", "/libstdc++", "/libgcc_s"}) {
+    for (const char* name :
+         {"/libc.so", "/libc-", "/libpthread", "/libstdc++", "/libgcc_s", "/libtsan", "/libasan"}) {
         if (std::strstr(file, name) != nullptr) return true;
     }
     return false;
