@@ -1,38 +1,10 @@
-#include <cmath>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "report/csv_row.h"
 #include "report/format.h"
 
 namespace assay::report {
-
-namespace {
-
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == text.npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + "\"";
-}
-
-std::string number(double value) {
-    return std::isfinite(value) ? exact_number(value) : "";
-}
-
-void append_row(std::string& out, std::span<const std::string> cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (i > 0) out += ',';
-        out += field(cells[i]);
-    }
-    out += "\r\n";
-}
-
-}  // namespace
 
 std::string csv_text(const record::Run& run) {
     std::string out;
@@ -58,12 +30,12 @@ std::string csv_text(const record::Run& run) {
         for (const auto& metric : result.metrics) {
             auto row = about;
             row.push_back(metric.name);
-            row.push_back(number(metric.value));
+            row.push_back(csv_number(metric.value));
             row.push_back(metric.unit);
-            row.push_back(metric.interval ? number(metric.interval->first) : "");
-            row.push_back(metric.interval ? number(metric.interval->second) : "");
+            row.push_back(metric.interval ? csv_number(metric.interval->first) : "");
+            row.push_back(metric.interval ? csv_number(metric.interval->second) : "");
             row.push_back(std::to_string(metric.n));
-            row.push_back(metric.effective_n ? number(*metric.effective_n) : "");
+            row.push_back(metric.effective_n ? csv_number(*metric.effective_n) : "");
             append_row(out, row);
         }
     }
