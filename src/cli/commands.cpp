@@ -1,5 +1,7 @@
 #include "cli/command.h"
+#include "cli/cost_command.h"
 #include "cli/info_command.h"
+#include "cli/plan_command.h"
 #include "cli/probe_command.h"
 #include "cli/run_command.h"
 #include "cli/worker_command.h"
@@ -20,9 +22,11 @@ std::vector<std::unique_ptr<Command>> all_commands() {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(std::make_unique<RunCommand>());
     commands.push_back(std::make_unique<InfoCommand>());
+    commands.push_back(std::make_unique<CostCommand>());
     for (const auto* probe : probes::all_probes()) {
         commands.push_back(std::make_unique<ProbeCommand>(*probe));
     }
+    commands.push_back(std::make_unique<PlanCommand>());
     commands.push_back(std::make_unique<WorkerCommand>());
     return commands;
 }
