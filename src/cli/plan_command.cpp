@@ -34,10 +34,15 @@ std::optional<int> width_of(const std::string& text, const char* option) {
     return static_cast<int>(width);
 }
 
-// Options that say nothing without another are a mistake, not a default.
-void expect_training(bool training, const std::string& value, const char* option) {
-    if (training || value.empty()) return;
+// Options that say nothing of the other use are a mistake, not a default.
+void expect_training(const std::string& value, const char* option) {
+    if (value.empty()) return;
     throw UsageError(fmt::format("{} {} is of training", option, value), "add --train");
+}
+
+void expect_inference(const std::string& value, const char* option) {
+    if (value.empty()) return;
+    throw UsageError(fmt::format("{} {} is of inference", option, value), "leave --train out");
 }
 
 // Of a folder that holds one.
@@ -60,19 +65,18 @@ CLI::App* PlanCommand::declare(CLI::App& app) {
     auto* command = app.add_subcommand("plan", "does a model fit, on which devices, how fast");
     command->add_option("model", model_, "a shipped model's name, or a path to its config.json")
         ->required();
-    command->add_option("--on", on_,
-                        "devices, as 8xmi355x,16xb200,b300; without a number the smallest that "
-                        "fits; none: what the model holds");
+    on_option_ = command->add_option(
+        "--on", on_,
+        "devices, as 8xmi355x,16xb200,b300; without a number the smallest that fits; none: what "
+        "the model holds");
     command->add_option("--context", context_, "tokens of a request or sequence; default 8192");
     command->add_option("--batch", batch_,
                         "requests at a time, of training sequences of a micro-batch; default 1");
     command->add_option("--budget", budget_, "of-total:FRACTION or of-free:FRACTION of the memory")
         ->capture_default_str();
     command->add_option("--weights", weights_, "type of the weights; default as the config says");
-    command->add_option("--kv-dtype", kv_dtype_, "type of the cache: bf16, fp8, ...")
-        ->capture_default_str();
-    command->add_option("--state-dtype", state_dtype_, "type of recurrent states")
-        ->capture_default_str();
+    command->add_option("--kv-dtype", kv_dtype_, "type of the cache: fp8, ...; default bf16");
+    command->add_option("--state-dtype", state_dtype_, "type of recurrent states; default fp32");
     command->add_option("--workspace", workspace_,
                         "allowance of each device for what no formula gives; default 3584M");
     command->add_flag("--mtp", predictors_, "hold the multi-token-prediction layers too");
@@ -112,13 +116,22 @@ model::Use PlanCommand::use(std::int64_t positions) const {
                   : positions > 0        ? std::min(kContext, positions)
                                          : kContext;
     if (!batch_.empty()) use.batch = count_option(batch_, "--batch");
-    use.cache = model::cache_type(kv_dtype_);
-    use.state_bytes = model::cache_type(state_dtype_).bytes;
     if (!workspace_.empty()) use.workspace = static_cast<double>(parse_size(workspace_));
-    expect_training(train_, zero_, "--zero");
-    expect_training(train_, optimizer_, "--optimizer");
-    expect_training(train_, recompute_, "--recompute");
-    if (!train_) return use;
+    if (train_) {
+        expect_inference(kv_dtype_, "--kv-dtype");
+        expect_inference(state_dtype_, "--state-dtype");
+        use.training = training();
+    } else {
+        expect_training(zero_, "--zero");
+        expect_training(optimizer_, "--optimizer");
+        expect_training(recompute_, "--recompute");
+        if (!kv_dtype_.empty()) use.cache = model::cache_type(kv_dtype_);
+        if (!state_dtype_.empty()) use.state_bytes = model::cache_type(state_dtype_).bytes;
+    }
+    return use;
+}
+
+model::Training PlanCommand::training() const {
     model::Training training;
     if (!zero_.empty()) {
         const auto stage = parse_integer(zero_, "--zero");
@@ -129,8 +142,7 @@ model::Use PlanCommand::use(std::int64_t positions) const {
     }
     if (!optimizer_.empty()) training.optimizer = model::find_optimizer_layout(optimizer_);
     if (!recompute_.empty()) training.recompute = model::parse_recompute(recompute_);
-    use.training = training;
-    return use;
+    return training;
 }
 
 plan::Widths PlanCommand::widths() const {
@@ -150,7 +162,7 @@ int PlanCommand::run() {
     const auto widths = this->widths();
     std::vector<plan::Target> targets;
     std::vector<catalog::Accelerator> accelerators;
-    if (!on_.empty()) {
+    if (on_option_->count() > 0) {
         accelerators = catalog::load_accelerators(accelerators_.empty()
                                                       ? data_dir() / "accelerators.toml"
                                                       : std::filesystem::path(accelerators_));
@@ -160,6 +172,7 @@ int PlanCommand::run() {
     const auto use = this->use(model.shape.positions);
     const auto holdings = model::holdings_of(model, predictors_, text_only_);
     auto plan = plan::make_plan({model.shape, holdings, use, budget, widths}, targets);
+    plan.model.stored_as = model.storage.name;
     if (const auto checkpoint = checkpoint_beside(model_)) {
         plan.model.checkpoint = checkpoint->source;
         plan.model.files = model::compare(model, *checkpoint);

@@ -15,12 +15,14 @@ class PlanCommand : public Command {
     int run() override;
 
   private:
+    model::Training training() const;
     model::Use use(std::int64_t positions) const;
     plan::Widths widths() const;
 
+    CLI::Option* on_option_ = nullptr;
     std::string model_, on_, accelerators_;
     std::string context_, batch_, budget_ = "of-total:0.9";
-    std::string kv_dtype_ = "bf16", state_dtype_ = "fp32", weights_, workspace_;
+    std::string kv_dtype_, state_dtype_, weights_, workspace_;
     std::string tensor_, pipeline_, expert_, data_, context_parallel_;
     bool pad_ = false, predictors_ = false, text_only_ = false, assume_ = false, train_ = false;
     std::string zero_, optimizer_, recompute_;

@@ -96,7 +96,9 @@ plan::Load SpeedOptions::load(const model::Use& use) const {
                       ? std::max<std::int64_t>(1, std::min(kOutputTokens, use.context / 4))
                       : count_option(output_tokens_, "--osl");
     load.input = input_.empty() ? use.context - load.output : count_option(input_, "--isl");
-    if (load.input + load.output > use.context) {
+    const bool given = !input_.empty() || !output_tokens_.empty();
+    if (!given) load.input = std::max<std::int64_t>(1, load.input);
+    if (given && load.input + load.output > use.context) {
         throw UsageError(fmt::format("--isl {} and --osl {} are more than --context {}", load.input,
                                      load.output, use.context),
                          "leave --context out, or give one that holds both");
@@ -150,7 +152,7 @@ plan::SpeedQuestion SpeedOptions::question(const model::Model& model, const mode
         }
     }
     plan::SpeedQuestion question{.model = model};
-    if (!training) question.load = load(use);
+    if (!training && !targets.empty()) question.load = load(use);
     if (!slo_.empty()) question.slo = plan::parse_slo(slo_);
     question.network = network();
     if (!price_.empty()) question.prices = plan::parse_hour_prices(price_, targets);

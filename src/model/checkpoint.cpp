@@ -1,15 +1,15 @@
 #include "model/checkpoint.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "model/counts.h"
+#include "model/input_file.h"
 #include "model/safetensors.h"
 
 namespace assay::model {
@@ -27,7 +27,7 @@ constexpr std::string_view kFile = ".safetensors";
 
 Json parse(const fs::path& path) {
     try {
-        auto json = parse_json(read_input_file(path), path.string());
+        auto json = parse_json(read_small_file(path), path.string());
         if (!json.is_object()) fail(path, "the index is no JSON object");
         return json;
     } catch (const UsageError&) {
@@ -37,9 +37,12 @@ Json parse(const fs::path& path) {
     }
 }
 
-void add_file(const fs::path& file, std::set<std::string>& names, Checkpoint& checkpoint) {
+// The file that each tensor was found in.
+using Found = std::map<std::string, fs::path>;
+
+void add_file(const fs::path& file, Found& found, Checkpoint& checkpoint) {
     for (const auto& tensor : read_safetensors(file)) {
-        if (!names.insert(tensor.name).second) {
+        if (!found.emplace(tensor.name, file).second) {
             fail(file, fmt::format("tensor \"{:.80}\" is in another file too", tensor.name));
         }
         const auto bytes = static_cast<double>(tensor.end - tensor.begin);
@@ -50,43 +53,65 @@ void add_file(const fs::path& file, std::set<std::string>& names, Checkpoint& ch
     }
 }
 
-// The files that an index names.
-std::set<fs::path> files_of(const Json& index, const fs::path& path) {
+using Files = std::map<fs::path, std::vector<std::string>>;
+
+// The files that an index names, with the tensors that it puts into each.
+Files files_of(const Json& index, const fs::path& path) {
     if (!index.contains("weight_map") || !index["weight_map"].is_object()) {
         fail(path, "\"weight_map\" is missing");
     }
-    std::set<fs::path> files;
+    Files files;
     for (const auto& [tensor, file] : index["weight_map"].items()) {
         // A name with a folder would lead out of the checkpoint's.
         if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos) {
             fail(path, fmt::format("tensor \"{:.80}\" has no file's name", tensor));
         }
-        files.insert(path.parent_path() / file.get<std::string>());
+        files[path.parent_path() / file.get<std::string>()].push_back(tensor);
     }
     return files;
+}
+
+// Bytes of all tensors as the index says, 0 where it doesn't.
+double total_of(const Json& index) {
+    const bool told = index.contains("metadata") && index["metadata"].is_object() &&
+                      index["metadata"].contains("total_size");
+    return told ? number_of(index["metadata"]["total_size"]) : 0;
+}
+
+void add_files(const Files& files, const fs::path& index, Checkpoint& checkpoint) {
+    Found found;
+    for (const auto& [file, tensors] : files) {
+        if (!fs::exists(file)) {
+            throw UsageError(
+                fmt::format("{}: {} is missing", index.string(), file.filename().string()),
+                "fetch the missing file, or keep the index alone");
+        }
+        add_file(file, found, checkpoint);
+    }
+    for (const auto& [file, tensors] : files) {
+        for (const auto& tensor : tensors) {
+            const auto at = found.find(tensor);
+            if (at != found.end() && at->second == file) continue;
+            fail(index,
+                 fmt::format("tensor \"{:.80}\" isn't in {}", tensor, file.filename().string()));
+        }
+    }
 }
 
 Checkpoint read_index(const fs::path& path) {
     const auto index = parse(path);
     const auto files = files_of(index, path);
     Checkpoint checkpoint{.source = path.string()};
-    const auto there = [](const fs::path& file) { return fs::exists(file); };
+    const auto total = total_of(index);
+    const auto there = [](const auto& file) { return fs::exists(file.first); };
     if (std::ranges::any_of(files, there)) {
-        std::set<std::string> names;
-        for (const auto& file : files) {
-            if (!there(file)) {
-                throw UsageError(
-                    fmt::format("{}: {} is missing", path.string(), file.filename().string()),
-                    "fetch the missing file, or keep the index alone");
-            }
-            add_file(file, names, checkpoint);
+        add_files(files, path, checkpoint);
+        if (total > 0 && total != checkpoint.bytes) {
+            checkpoint.source +=
+                fmt::format(" (its files; its own \"total_size\" is {:.0f})", total);
         }
         return checkpoint;
     }
-    const auto total = index.contains("metadata") && index["metadata"].is_object() &&
-                               index["metadata"].contains("total_size")
-                           ? number_of(index["metadata"]["total_size"])
-                           : 0;
     if (!(total > 0)) fail(path, "\"metadata.total_size\" is missing");
     checkpoint.bytes = total;
     checkpoint.tensors = static_cast<std::int64_t>(index["weight_map"].size());
@@ -113,9 +138,9 @@ Checkpoint read_checkpoint(const fs::path& path) {
         const auto indices = ending_in(path, kIndex);
         if (!indices.empty()) return read_index(indices.front());
         Checkpoint checkpoint{.source = path.string()};
-        std::set<std::string> names;
-        for (const auto& file : ending_in(path, kFile)) add_file(file, names, checkpoint);
-        if (names.empty()) {
+        Found found;
+        for (const auto& file : ending_in(path, kFile)) add_file(file, found, checkpoint);
+        if (found.empty()) {
             throw UsageError(fmt::format("{}: no *.safetensors file in it", path.string()),
                              "name the folder of a checkpoint, one of its files, or its index");
         }
@@ -123,8 +148,8 @@ Checkpoint read_checkpoint(const fs::path& path) {
     }
     if (path.filename().string().ends_with(kIndex)) return read_index(path);
     Checkpoint checkpoint{.source = path.string()};
-    std::set<std::string> names;
-    add_file(path, names, checkpoint);
+    Found found;
+    add_file(path, found, checkpoint);
     return checkpoint;
 }
 

@@ -22,7 +22,8 @@ struct Checkpoint {
 };
 // A .safetensors file, a .safetensors.index.json, or a folder with either. With an index, the files
 // that it names are read where they are there. Throws UsageError where there is nothing to read, a
-// file of the index is missing beside others, or two files hold one tensor.
+// file of the index is missing beside others or lacks a tensor that the index puts there, or two
+// files hold one tensor. Where the index's own sum isn't the files', `source` says so.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 // The config's count beside the files'.

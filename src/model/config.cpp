@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -10,8 +11,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/config_keys.h"
+#include "model/counts.h"
 #include "model/decoder.h"
 #include "model/family.h"
+#include "model/input_file.h"
 #include "model/quantisation_config.h"
 #include "model/vision.h"
 
@@ -89,6 +92,38 @@ void add_scales(Model& model) {
     }
 }
 
+constexpr auto kQuantisationBeside = "hf_quant_config.json";
+
+// Some tools write how they quantised into a file of its own and leave the config as it was.
+void note_named_quantisation(Model& model) {
+    if (!model.storage.rules.empty()) return;
+    std::string name;
+    for (const char c : model.shape.name) {
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    constexpr std::array kTypes{"nvfp4", "mxfp4", "fp8", "int8", "int4"};
+    for (const auto* type : kTypes) {
+        if (name.find(type) == std::string::npos) continue;
+        model.shape.unknown.push_back(
+            fmt::format("the quantisation that its name tells of: it is in {}, which isn't here; "
+                        "{} is taken, --weights {} takes another",
+                        kQuantisationBeside, model.storage.name, type));
+        return;
+    }
+}
+
+// What the repository publishes as its total, beside what the config lets count. Of a checkpoint
+// whose parts are all known they are the same.
+void note_uncounted(const Keys& root, Model& model) {
+    if (!root.has({"_published"}) || model.shape.unknown.empty()) return;
+    const auto published = root.table("_published");
+    const auto total = published.integer({"parameters"}, {1, std::int64_t{1} << 50});
+    const auto counted = count(model.shape).everything();
+    if (counted >= total) return;
+    model.shape.unknown.push_back(fmt::format("{} of {} parameters ({})", total - counted, total,
+                                              published.text_or({"source"}, "as published")));
+}
+
 }  // namespace
 
 Model read_config(std::string_view text, std::string_view source, const ConfigOptions& options) {
@@ -114,17 +149,18 @@ Model read_config(std::string_view text, std::string_view source, const ConfigOp
     model.storage = options.weights.empty() ? read_quantisation(root, keys, model.shape.unknown)
                                             : storage_named(options.weights);
     add_scales(model);
+    if (options.weights.empty()) note_uncounted(root, model);
     return model;
 }
 
 Model load_config(const fs::path& path, const ConfigOptions& options) {
     const bool folder = fs::is_directory(path);
     const auto file = folder ? path / "config.json" : path;
-    auto text = read_input_file(file);
-    const auto beside = path / "hf_quant_config.json";
-    if (folder && fs::exists(beside)) {
+    auto text = read_small_file(file);
+    const auto beside = file.parent_path() / kQuantisationBeside;
+    if (fs::exists(beside)) {
         auto config = parse(text, file.string());
-        const auto extra = parse(read_input_file(beside), beside.string());
+        const auto extra = parse(read_small_file(beside), beside.string());
         if (config.is_object() && !config.contains("quantization_config") && extra.is_object() &&
             extra.contains("quantization")) {
             config["quantization"] = extra["quantization"];
@@ -136,6 +172,7 @@ Model load_config(const fs::path& path, const ConfigOptions& options) {
         model.shape.name = folder ? fs::absolute(path).lexically_normal().filename().string()
                                   : file.stem().string();
     }
+    if (options.weights.empty()) note_named_quantisation(model);
     return model;
 }
 

@@ -26,10 +26,13 @@ struct ConfigOptions {
 
 // `source` names the text in messages. The block scales of a quantised checkpoint are among the
 // shape's extras. Throws UsageError, with the key and its other names, for what is missing, of
-// another type or without meaning.
+// another type or without meaning. A shipped config may have "_published": {"parameters",
+// "source"}, its repository's own total: where `unknown` names parts, it gains how much they are
+// together.
 Model read_config(std::string_view text, std::string_view source,
                   const ConfigOptions& options = {});
-// A file, or a folder that holds config.json and perhaps hf_quant_config.json.
+// A file, or a folder that holds config.json; hf_quant_config.json beside it is read too. Throws
+// UsageError also for what is no regular file, or has over 64 MiB.
 Model load_config(const std::filesystem::path& path, const ConfigOptions& options = {});
 
 // The shipped models: names of data/models/NAME.json, sorted.

@@ -23,8 +23,9 @@ Keys::Keys(Json table, std::string source, std::string path, Json defaults)
       source_(std::move(source)),
       path_(std::move(path)) {
     if (!table_.is_object()) {
+        const auto key = path_.substr(0, path_.find_last_not_of('.') + 1);
         throw UsageError(fmt::format("{}: {} is no table", source_,
-                                     path_.empty() ? "the document" : "\"" + path_ + "\""),
+                                     key.empty() ? "the document" : "\"" + key + "\""),
                          "a config.json holds one object: {\"model_type\": ..., ...}");
     }
 }

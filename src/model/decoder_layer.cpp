@@ -51,7 +51,8 @@ AttentionShape attention_shape(const Decoder& d, const LayerPlan& plan) {
     set_heads(d.keys, plan, d.hidden, s);
     s.qkv_bias =
         d.keys.flag_or({"attention_bias", "use_qkv_bias", "qkv_bias", "use_bias", "bias"}, false);
-    s.output_bias = s.qkv_bias && traits.bias == Traits::Bias::all;
+    s.output_bias =
+        d.keys.flag_or({"attention_out_bias"}, s.qkv_bias && traits.bias == Traits::Bias::all);
     const bool normed = traits.query_key_norm != AttentionShape::Norm::none;
     if (d.keys.flag_or({"use_qk_norm"}, normed)) s.norm = traits.query_key_norm;
     s.sinks = traits.sinks;

@@ -90,9 +90,9 @@ void add(std::vector<Division>& list, const Division& division) {
 std::vector<Division> divisions(const Holdings& holdings, const Layout& layout, const Use& use,
                                 int stage) {
     std::vector<Division> list;
-    if (stage == 0 && holdings.beside > 0 && !use.training) {
-        add(list, {"beside the language model", holdings.beside, holdings.beside,
-                   replicated(layout.tensor)});
+    if (stage == 0 && holdings.beside > 0) {
+        add(list, {use.training ? "beside the language model, frozen" : "beside the language model",
+                   holdings.beside, holdings.beside, replicated(layout.tensor)});
     }
     for_each_piece(holdings, layout, stage, [&](const Piece& piece) {
         const double bytes =

@@ -20,12 +20,17 @@ Traits plain_traits() {
 std::vector<Family> make_families() {
     std::vector<Family> all;
     // Llama's kind: the config says all.
-    all.push_back({{"llama", "mistral", "ministral", "mistral3", "pixtral", "ministral3", "yi",
-                    "phi3", "granite", "smollm3", "seed_oss", "internlm3", "exaone", "aquila",
-                    "xverse", "baichuan", "llava", "arcee", "solar"},
-                   {},
-                   "{}",
-                   {}});
+    all.push_back(
+        {{"llama", "mistral", "ministral", "mistral3", "pixtral", "ministral3", "yi", "phi3",
+          "granite", "internlm3", "exaone", "aquila", "xverse", "baichuan", "llava", "solar"},
+         {},
+         "{}",
+         {}});
+    all.push_back(
+        {{"smollm3"}, {}, R"({"tie_word_embeddings": true, "use_sliding_window": false})", {}});
+    all.push_back(
+        {{"seed_oss"}, {}, R"({"attention_bias": true, "attention_out_bias": false})", {}});
+    all.push_back({{"arcee"}, {.gated = false}, "{}", {}});
     all.push_back({{"mixtral"}, {.feed_forward = "block_sparse_moe"}, "{}", {}});
     all.push_back({{"phimoe"},
                    {.norm_bias = true, .head_bias = true, .feed_forward = "block_sparse_moe"},
@@ -119,7 +124,11 @@ std::vector<Family> make_families() {
     auto falcon = plain_traits();
     falcon.layers = "transformer.h";
     all.push_back({{"falcon"}, falcon, R"({"tie_word_embeddings": true, "bias": false})", {}});
-    all.push_back({{"cohere"}, {.norms = Norms::shared}, kTied, {}});
+    // A norm of its own for each head, so many weights as one over all heads.
+    all.push_back({{"cohere"},
+                   {.query_key_norm = Norm::width, .norms = Norms::shared},
+                   R"({"tie_word_embeddings": true, "use_qk_norm": false})",
+                   {}});
     all.push_back({{"cohere2"},
                    {.norms = Norms::shared},
                    R"({"tie_word_embeddings": true, "sliding_window_pattern": 4})",
@@ -138,9 +147,11 @@ std::vector<Family> make_families() {
                .query_key_norm = Norm::head,
                .predictor = Predictor::joint,
                .experts = {.selection_bias = true}};
-    all.push_back({{"glm_moe_dsa", "dots1"}, glm, R"({"use_qk_norm": false})", {}});
+    all.push_back({{"glm_moe_dsa"}, glm, R"({"use_qk_norm": false})", {}});
     glm.predictor_copies = true;
     all.push_back({{"glm4_moe", "glm4_moe_lite"}, glm, R"({"use_qk_norm": false})", {}});
+    all.push_back(
+        {{"dots1"}, {.query_key_norm = Norm::head, .experts = {.selection_bias = true}}, "{}", {}});
     all.push_back({{"deepseek_v4"},
                    {.predictor = Predictor::separate,
                     .layers = "layers",
@@ -158,6 +169,7 @@ std::vector<Family> make_families() {
                    {}});
     all.push_back({{"minimax_m2"},
                    {.query_key_norm = Norm::width,
+                    .predictor = Predictor::unpublished,
                     .feed_forward = "block_sparse_moe",
                     .experts = {.selection_bias = true}},
                    "{}",

@@ -20,8 +20,8 @@ struct Traits {
     // before and after each; those, and three more where dense and routed parts run in parallel.
     enum class Norms { shared, each, around, around_parallel };
     // How a multi-token-prediction layer joins hidden state and embedding: by one matrix for both,
-    // or one for each.
-    enum class Predictor { unknown, joint, separate };
+    // or one for each. `unpublished`: configs declare them, no checkpoint has them.
+    enum class Predictor { unknown, joint, separate, unpublished };
 
     Bias bias = Bias::all;
     AttentionShape::Norm query_key_norm = AttentionShape::Norm::none;

@@ -9,9 +9,6 @@ namespace assay::model {
 
 namespace {
 
-// Of an element of what no tensor stands for: quantised checkpoints leave a vision tower as it is.
-constexpr double kPlainBytes = 2;
-
 bool is_routed(const Tensor& tensor) {
     return tensor.part == Part::experts && tensor.copies > 1;
 }
@@ -145,11 +142,11 @@ Holdings holdings_of(const Model& model, bool predictors, bool text_only) {
     }
     for (const auto& extra : shape.extras) {
         if (extra.in_tensors || extra.stored_again) continue;
-        if (text_only) {
+        if (text_only && extra.tower) {
             result.left_out.push_back(
                 fmt::format("{}, {} parameters", extra.what, extra.parameters));
         } else {
-            result.beside += static_cast<double>(extra.parameters) * kPlainBytes;
+            result.beside += stored_bytes(storage, extra);
         }
     }
     return result;

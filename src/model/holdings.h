@@ -49,8 +49,8 @@ struct Holdings {
     std::vector<Piece> output;
     // A head tied to the embedding: the last of several stages holds a copy.
     std::vector<Piece> tied;
-    double beside = 0;  // bytes of what no tensor stands for (a vision tower), on every rank of the
-                        // first stage
+    double beside = 0;  // bytes of what no tensor stands for (a vision tower, tables of routing),
+                        // on every rank of the first stage
     // What the model has but isn't held: "multi-token prediction: 11,610,068,224 parameters".
     std::vector<std::string> left_out;
 
@@ -60,7 +60,7 @@ struct Holdings {
 
 // Without `beside`. `predictors`: hold the multi-token-prediction layers too.
 Holdings holdings_of(const Transformer& transformer, const BytesOfTensor& stored, bool predictors);
-// As its checkpoint stores it. `text_only`: without `beside`.
+// As its checkpoint stores it. `text_only`: without towers for other input than text.
 Holdings holdings_of(const Model& model, bool predictors, bool text_only);
 
 }  // namespace assay::model

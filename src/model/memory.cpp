@@ -80,6 +80,7 @@ Memory training_memory(const Holdings& holdings, const Layout& layout, const Use
     const auto replicas = static_cast<double>(layout.replicas(Purpose::training));
     const auto expert_replicas = static_cast<double>(layout.expert_replicas(Purpose::training));
     Memory memory;
+    if (stage == 0) memory.weights = holdings.beside;
     for_each_piece(holdings, layout, stage, [&](const Piece& piece) {
         const double parameters = piece.parameters * share_of_device(piece, layout);
         const double over = piece.divided == Piece::Divided::by_expert ? expert_replicas : replicas;

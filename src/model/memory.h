@@ -5,7 +5,8 @@
 // along heads, columns, vocabulary or experts, padded where that doesn't divide, whole where it is
 // replicated. ZeRO stage 1 divides the optimizer's states over the replicas of a slice, 2 the
 // gradients too, 3 the weights too (Rajbhandari et al., arXiv 1910.02054); experts have fewer
-// replicas than the rest.
+// replicas than the rest. What lies beside the language model (a vision tower) is frozen: it has
+// weights alone, whole on each rank of the first stage.
 //
 // KV cache of a request: as cache.h counts it. Key-value heads are divided by tensor / context
 // ranks, the tokens by `context`; a latent (MLA) has no heads to divide and lies whole on every

@@ -58,7 +58,13 @@ void add_predictors(const Decoder& decoder, const LayerPlan& last, Transformer& 
         0, {0, 64});
     if (count == 0 || !decoder.keys.flag_or({"use_mtp"}, true)) return;
     if (decoder.traits.predictor == Traits::Predictor::unknown) {
-        shape.unknown.push_back(fmt::format("{} multi-token-prediction layers", count));
+        shape.unknown.push_back(
+            fmt::format("how its {} multi-token-prediction layers are made", count));
+        return;
+    }
+    if (decoder.traits.predictor == Traits::Predictor::unpublished) {
+        shape.unknown.push_back(fmt::format(
+            "weights of multi-token prediction: {} layers declared, in no checkpoint", count));
         return;
     }
     for (std::int64_t i = 0; i < count; ++i) {

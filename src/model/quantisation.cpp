@@ -89,6 +89,11 @@ double stored_bytes(const Quantisation& storage, const Tensor& tensor) {
     return stored(storage, tensor).total();
 }
 
+double stored_bytes(const Quantisation& storage, const Extra& extra) {
+    if (extra.in_tensors) return 0;
+    return static_cast<double>(extra.parameters) * storage.plain.bits / kBitsPerByte;
+}
+
 double bits_per_weight(const Quantisation& storage, const Tensor& tensor) {
     Tensor whole = tensor;
     whole.tied = false;
@@ -140,12 +145,7 @@ WeightBytes weight_bytes(const Transformer& shape, const Quantisation& storage) 
     bytes.main = sum(shape.input) + sum(shape.output);
     for (const auto& layer : shape.layers) bytes.main += sum(layer.tensors);
     for (const auto& layer : shape.predictors) bytes.predictors += sum(layer.tensors);
-    for (const auto& extra : shape.extras) {
-        if (!extra.in_tensors) {
-            bytes.extras +=
-                static_cast<double>(extra.parameters) * storage.plain.bits / kBitsPerByte;
-        }
-    }
+    for (const auto& extra : shape.extras) bytes.extras += stored_bytes(storage, extra);
     return bytes;
 }
 

@@ -48,6 +48,8 @@ const Format& format_of(const Quantisation& storage, const Tensor& tensor);
 // Of all copies; nothing for a tied tensor.
 StoredBytes stored(const Quantisation& storage, const Tensor& tensor);
 double stored_bytes(const Quantisation& storage, const Tensor& tensor);
+// In the plain type: quantised checkpoints leave it as it is. Nothing for what tensors hold.
+double stored_bytes(const Quantisation& storage, const Extra& extra);
 double bits_per_weight(const Quantisation& storage, const Tensor& tensor);  // with its scales
 // Numbers that a checkpoint's count includes beside the parameters: the scales of all copies.
 std::int64_t scale_elements(const Quantisation& storage, const Tensor& tensor);
@@ -60,7 +62,7 @@ Format format_named(std::string_view name);
 bool is_plain_type(std::string_view name);
 
 // Bytes of the whole model as its tensors stand: the language model, the layers that predict
-// further tokens, and what no tensor stands for (16-bit).
+// further tokens, and what no tensor stands for.
 struct WeightBytes {
     double main = 0, predictors = 0, extras = 0;
     double total() const { return main + predictors + extras; }

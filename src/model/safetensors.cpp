@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "model/input_file.h"
 
 namespace assay::model {
 namespace {
@@ -143,6 +144,7 @@ std::vector<StoredTensor> parse_safetensors_header(std::string_view header,
 
 std::vector<StoredTensor> read_safetensors(const fs::path& file) {
     constexpr std::uint64_t kLength = 8;
+    expect_regular_file(file);
     std::ifstream in(file, std::ios::binary);
     std::error_code error;
     const auto size = fs::file_size(file, error);

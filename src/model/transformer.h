@@ -116,6 +116,7 @@ struct Extra {
     bool in_tensors = false;  // stored_bytes() of the tensors has their bytes: block scales
     // Of tensors here, once more: a checkpoint stores them, a device doesn't hold them.
     bool stored_again = false;
+    bool tower = false;  // text alone doesn't need it
 };
 
 struct Transformer {

@@ -118,7 +118,9 @@ void add_vision(const Keys& root, Transformer& shape) {
     const auto own = vision.text_or({"model_type"}, type);
     for (const auto& kind : kinds()) {
         if (std::ranges::find(kind.types, own) == kind.types.end()) continue;
-        shape.extras.push_back({"vision tower", kind.parameters(vision, shape.hidden)});
+        shape.extras.push_back({.what = "vision tower",
+                                .parameters = kind.parameters(vision, shape.hidden),
+                                .tower = true});
         return;
     }
     const auto layers = vision.optional_integer(

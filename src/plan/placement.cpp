@@ -59,6 +59,12 @@ class Layouts {
           experts_(has_experts(question.transformer)) {}
 
     std::vector<Layout> all() {
+        const auto layers = std::ssize(question_.transformer.layers);
+        if (widths_.pipeline && *widths_.pipeline > layers) {
+            throw UsageError(
+                fmt::format("PP {} is more than the {} layers", *widths_.pipeline, layers),
+                fmt::format("give --pp {} or fewer", layers));
+        }
         std::vector<int> tensor;
         for (const int ways : divisors(std::min(devices_, domain_))) {
             if (devices_ % ways == 0 && domain_ % ways == 0) tensor.push_back(ways);
@@ -208,8 +214,10 @@ std::vector<Layout> layouts_of(const Question& question, std::int64_t devices,
 
 std::int64_t least_devices(const Question& question, double capacity) {
     const auto& training = question.use.training;
-    const double bytes = training ? question.holdings.parameters() * training->optimizer.total()
-                                  : question.holdings.bytes();
+    const auto& holdings = question.holdings;
+    const double bytes = training
+                             ? holdings.beside + holdings.parameters() * training->optimizer.total()
+                             : holdings.bytes();
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bytes / capacity)));
 }
 

@@ -27,18 +27,36 @@ void expect_sense(const model::Use& use) {
     }
 }
 
+// Else it would be told as a count of devices that is too small, which no count mends.
+void expect_room_beside_workspace(const Question& question, const Target& target) {
+    const double capacity = target.capacity().value;
+    const double workspace = question.use.workspace;
+    if (question.budget.room(capacity, workspace) > 0) return;
+    throw UsageError(
+        fmt::format("a workspace of {} leaves nothing of {} of the {} of {}", gb(workspace),
+                    question.budget.text(), gb(capacity), target.device.name),
+        "give less --workspace or more --budget");
+}
+
 ModelFacts facts_of(const Question& question) {
     const auto& transformer = question.transformer;
     ModelFacts facts;
     facts.name = transformer.name;
     facts.architecture = transformer.architecture;
     facts.positions = transformer.positions;
+    facts.counts = model::count(transformer);
+    facts.extras = transformer.extras;
+    for (const auto& formula : model::flop_formulas()) {
+        facts.flop.push_back({formula.name, formula.text, formula.source,
+                              model::training_flop(transformer, formula, question.use.context)});
+    }
     facts.parameters = question.holdings.parameters();
     facts.bytes = question.holdings.bytes();
     const auto& use = question.use;
     facts.kv_per_token = model::cache_bytes_per_token(transformer, use.cache);
     facts.kv_of_request =
         model::cache_bytes(transformer, static_cast<double>(use.context), use.cache);
+    facts.kv_of_windows = model::window_bytes(transformer, use.cache);
     facts.state_of_request =
         static_cast<double>(model::state_elements(transformer)) * use.state_bytes;
     facts.left_out = question.holdings.left_out;
@@ -109,6 +127,7 @@ bool Plan::named_count_fails() const {
 
 Plan make_plan(const Question& question, const std::vector<Target>& targets) {
     expect_sense(question.use);
+    for (const auto& target : targets) expect_room_beside_workspace(question, target);
     Plan plan;
     plan.model = facts_of(question);
     plan.use = question.use;

@@ -4,10 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/checkpoint.h"
+#include "model/counts.h"
 #include "model/division.h"
+#include "model/flop.h"
 #include "plan/placement.h"
 
 namespace assay::plan {
@@ -26,13 +29,24 @@ struct Answer {
     bool fits() const { return placement.best.fits(); }
 };
 
+// FLOP of one token in training, by one of the formulas that are published with.
+struct FlopFigure {
+    std::string_view formula, text, source;
+    model::FlopPerToken flop;
+};
+
 struct ModelFacts {
     std::string name, architecture;
+    std::string stored_as = {};  // the weights' types: "bf16", "compressed-tensors mxfp4"
+    model::Counts counts = {};
+    std::vector<model::Extra> extras = {};  // beside the language model
+    std::vector<FlopFigure> flop = {};      // at the context asked for
     std::int64_t positions = 0;
     double parameters = 0;              // that are held
     double bytes = 0;                   // that are held, once
     double kv_per_token = 0;            // bytes, of layers whose cache grows with the context
     double kv_of_request = 0;           // bytes at the context asked for
+    double kv_of_windows = 0;           // the most that layers with a window keep of a request
     double state_of_request = 0;        // bytes
     std::vector<std::string> left_out;  // by the options: "vision tower, 460730096 parameters"
     std::vector<std::string> unknown, assumed;
@@ -52,7 +66,8 @@ struct Plan {
     bool named_count_fails() const;
 };
 
-// Throws UsageError as layouts_of, and for a context or batch below 1.
+// Throws UsageError as layouts_of, for a context or batch below 1, and for a workspace that leaves
+// nothing of a device's budget.
 Plan make_plan(const Question& question, const std::vector<Target>& targets);
 
 // "weights 195 GB + ... = 199 GB on each device; of-total:0.9 of 180 GB leaves 162 GB: 37 GB

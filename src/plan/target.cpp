@@ -1,6 +1,7 @@
 #include "plan/target.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -24,31 +25,69 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-bool named(const catalog::Accelerator& row, const std::string& wanted) {
-    const auto name = lower(row.name);
-    if (name == wanted) return true;
-    const auto words = split(name, '-');
-    return std::ranges::all_of(split(wanted, '-'), [&](const std::string& word) {
+bool all_digits(std::string_view text) {
+    return text.find_first_not_of("0123456789") == text.npos;
+}
+
+// "80gb"; "sxm4", "nvl72", "oam2": what rows of many models have.
+bool is_memory_size(std::string_view word) {
+    const auto unit = word.find_first_not_of("0123456789");
+    return unit != 0 && unit != word.npos &&
+           (word.substr(unit) == "gb" || word.substr(unit) == "gib");
+}
+
+bool is_form_factor(std::string_view word) {
+    return std::ranges::any_of(std::array{"sxm", "nvl", "pcie", "oam"}, [&](std::string_view form) {
+        return word.starts_with(form) && all_digits(word.substr(form.size()));
+    });
+}
+
+// The word that tells a model from others: "a100" of "NVIDIA A100 SXM4 80GB". A number alone
+// belongs to the word before it.
+std::string model_word(const catalog::Accelerator& row) {
+    const auto words = split(lower(row.name), '-');
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto& word = words[i];
+        if (word.find_first_of("0123456789") == word.npos) continue;
+        if (is_memory_size(word) || is_form_factor(word)) continue;
+        return all_digits(word) && i > 0 ? words[i - 1] : word;
+    }
+    return words.back();
+}
+
+bool has_words(const catalog::Accelerator& row, const std::vector<std::string>& wanted) {
+    const auto words = split(lower(row.name), '-');
+    return std::ranges::all_of(wanted, [&](const std::string& word) {
         return std::ranges::find(words, word) != words.end();
     });
 }
 
-// The words that tell rows apart, as people write them.
-std::vector<std::string> short_names(const std::vector<catalog::Accelerator>& rows) {
+bool named(const catalog::Accelerator& row, const std::string& wanted) {
+    if (lower(row.name) == wanted) return true;
+    const auto words = split(wanted, '-');
+    return has_words(row, words) && std::ranges::find(words, model_word(row)) != words.end();
+}
+
+std::vector<std::string> model_words(const std::vector<catalog::Accelerator>& rows) {
     std::vector<std::string> names;
     for (const auto& row : rows) {
-        for (const auto& word : split(lower(row.name), '-')) {
-            const bool model =
-                std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
-            if (model && std::ranges::find(names, word) == names.end()) names.push_back(word);
-        }
+        auto word = model_word(row);
+        if (std::ranges::find(names, word) == names.end()) names.push_back(std::move(word));
     }
     return names;
 }
 
 [[noreturn]] void throw_unknown_device(std::string_view name,
                                        const std::vector<catalog::Accelerator>& accelerators) {
-    const auto names = short_names(accelerators);
+    std::vector<std::string> meant;
+    for (const auto& row : accelerators) {
+        if (has_words(row, split(lower(name), '-'))) meant.push_back(lower(row.name));
+    }
+    if (!meant.empty()) {
+        throw UsageError(fmt::format("device \"{}\" names no model", name),
+                         "it might mean " + join(meant, ", "));
+    }
+    const auto names = model_words(accelerators);
     const auto near = nearest(name, names);
     throw UsageError(
         fmt::format("device \"{}\" is not in the catalog", name),

@@ -26,10 +26,10 @@ struct Target {
     std::int64_t nodes(std::int64_t devices) const;
 };
 
-// A name is a row's, whole or some of its words joined by "-" ("b200", "h100-pcie", "mi355x"),
-// whatever the case; where several rows have them the first of the file counts. A count is 1 to
-// 131,072. Throws UsageError for an empty list, a count out of range, a device that the catalog
-// lacks or that has no memory there.
+// A name is a row's, whole or some of its words joined by "-" ("b200", "h100-pcie", "mi355x"), the
+// model's among them, whatever the case; where several rows have them the first of the file counts.
+// A count is 1 to 131,072. Throws UsageError for an empty list, a count out of range, words that
+// name no model ("nvidia", "80gb"), a device that the catalog lacks or that has no memory there.
 std::vector<Target> parse_targets(std::string_view text,
                                   const std::vector<catalog::Accelerator>& accelerators);
 

@@ -57,6 +57,21 @@ std::vector<std::string> speed_cells(const plan::SpeedPlan& speed, std::size_t a
     return cells;
 }
 
+// Of no devices: what the model holds once, and of a request.
+std::vector<std::string> model_row(const plan::Plan& plan, const std::vector<std::string>& header) {
+    std::vector<std::string> row(header.size());
+    const auto put = [&](std::string_view column, const std::string& value) {
+        const auto at = std::ranges::find(header, column) - header.begin();
+        row.at(static_cast<std::size_t>(at)) = value;
+    };
+    put("model", plan.model.name);
+    put("weights", csv_number(plan.model.bytes));
+    if (plan.use.training) return row;
+    put("cache", csv_number(plan.model.kv_of_request));
+    put("state", csv_number(plan.model.state_of_request));
+    return row;
+}
+
 }  // namespace
 
 std::string plan_csv(const plan::Plan& plan, const plan::SpeedPlan& speed) {
@@ -68,6 +83,7 @@ std::string plan_csv(const plan::Plan& plan, const plan::SpeedPlan& speed) {
     std::string out;
     std::ranges::copy(speed_header(), std::back_inserter(header));
     append_row(out, header);
+    if (plan.answers.empty()) append_row(out, model_row(plan, header));
     for (std::size_t i = 0; i < plan.answers.size(); ++i) {
         const auto& answer = plan.answers[i];
         for (const auto& fit : answer.placement.layouts) {

@@ -58,6 +58,8 @@ Json to_json(const model::HeadsOfRank& heads) {
 }
 
 Json to_json(const plan::Answer& answer);
+Json to_json(const model::Extra& extra);
+Json to_json(const plan::FlopFigure& figure);
 
 template <class Item>
 Json list_of(const std::vector<Item>& items) {
@@ -97,14 +99,48 @@ Json to_json(const model::Comparison& files, const std::string& source) {
             {"packed", files.packed}};
 }
 
+Json to_json(const model::Counts& counts) {
+    Json kinds = Json::array();
+    for (const auto& kind : counts.kinds) {
+        kinds.push_back({{"kind", kind.kind},
+                         {"layers", kind.layers},
+                         {"parameters", kind.parameters},
+                         {"active", json_number(kind.active)}});
+    }
+    return {{"total", counts.total},
+            {"active", json_number(counts.active)},
+            {"embedding", counts.embedding},
+            {"head", counts.head},
+            {"multi_token_prediction", counts.predictors},
+            {"layers", std::move(kinds)}};
+}
+
+Json to_json(const model::Extra& extra) {
+    return {{"what", extra.what}, {"parameters", extra.parameters}};
+}
+
+Json to_json(const plan::FlopFigure& figure) {
+    return {{"formula", figure.formula},
+            {"text", figure.text},
+            {"source", figure.source},
+            {"weights", json_number(figure.flop.weights)},
+            {"attention", json_number(figure.flop.attention)},
+            {"total", json_number(figure.flop.total())}};
+}
+
 Json to_json(const plan::ModelFacts& model) {
     return {{"name", model.name},
             {"architecture", model.architecture},
             {"positions", model.positions},
-            {"parameters", json_number(model.parameters)},
+            {"stored_as", model.stored_as},
+            {"counts", to_json(model.counts)},
+            {"beside", list_of(model.extras)},
+            {"training_flop_per_token", list_of(model.flop)},
+            {"parameters_held", json_number(model.parameters)},
             {"weight_bytes", json_number(model.bytes)},
             {"cache_bytes_per_token", json_number(model.kv_per_token)},
             {"cache_bytes_of_request", json_number(model.kv_of_request)},
+            {"window_cache_bytes_of_request", json_number(model.kv_of_windows)},
             {"state_bytes_of_request", json_number(model.state_of_request)},
             {"checkpoint", model.files ? to_json(*model.files, model.checkpoint) : Json(nullptr)},
             {"left_out", model.left_out},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -33,6 +34,17 @@ std::string line(std::string_view name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<{}} {}\n", name, kNameWidth, value);
 }
 
+std::string counts_text(const model::Counts& counts) {
+    auto text =
+        fmt::format("{}, of which a token uses {}; embedding {}, head {}", grouped(counts.total),
+                    grouped(std::llround(counts.active)), grouped(counts.embedding),
+                    counts.head > 0 ? grouped(counts.head) : "the same");
+    if (counts.predictors > 0) {
+        text += fmt::format("; multi-token prediction {} more", grouped(counts.predictors));
+    }
+    return text;
+}
+
 // The checkpoint's bytes beside the config's.
 std::string files_text(const plan::ModelFacts& m) {
     if (!m.files) return "";
@@ -51,15 +63,24 @@ std::string model_text(const plan::Plan& plan) {
     const auto& m = plan.model;
     std::string text = m.name + "\n";
     text += line("architecture", m.architecture);
+    text += line("parameters", counts_text(m.counts));
+    for (const auto& extra : m.extras) {
+        text += line("beside them", fmt::format("{}, {}", extra.what, grouped(extra.parameters)));
+    }
     text += line("parameters held", fmt::format("{} B", format_number(m.parameters / 1e9, 6)));
-    text += line("weights", fmt::format("{} GB ({} GiB)", gb(m.bytes),
-                                        format_number(m.bytes / 1073741824.0, 4)));
+    text += line("weights", fmt::format("{} GB ({} GiB){}", gb(m.bytes),
+                                        format_number(m.bytes / 1073741824.0, 4),
+                                        m.stored_as.empty() ? "" : ", " + m.stored_as));
     if (m.kv_per_token > 0) {
         text += line("cache per token", fmt::format("{} B, of layers that keep every token",
                                                     exact_number(m.kv_per_token)));
     }
     text += line(fmt::format("cache at {}", grouped(plan.use.context)),
                  fmt::format("{} GB a request", gb(m.kv_of_request)));
+    if (m.kv_of_windows > 0) {
+        text +=
+            line("cache of windows", fmt::format("{} GB a request at most", gb(m.kv_of_windows)));
+    }
     if (m.state_of_request > 0) {
         text += line("recurrent state", fmt::format("{} GB a request", gb(m.state_of_request)));
     }
@@ -68,6 +89,32 @@ std::string model_text(const plan::Plan& plan) {
     for (const auto& what : m.unknown) text += line("not in the config", what);
     for (const auto& what : m.assumed) text += line("assumed", what);
     return text;
+}
+
+std::string kinds_text(const model::Counts& counts) {
+    TextTable table({{"layers"},
+                     {"number", Align::right},
+                     {"parameters", Align::right},
+                     {"of which a token uses", Align::right}});
+    for (const auto& kind : counts.kinds) {
+        table.add({kind.kind, std::to_string(kind.layers), grouped(kind.parameters),
+                   grouped(std::llround(kind.active))});
+    }
+    return table.text();
+}
+
+std::string flop_text(const plan::Plan& plan) {
+    TextTable table({{"training GFLOP a token"},
+                     {"weights", Align::right},
+                     {"attention", Align::right},
+                     {"sum", Align::right},
+                     {"formula"}});
+    for (const auto& [formula, text, source, flop] : plan.model.flop) {
+        table.add({std::string(formula), format_number(flop.weights / 1e9, 5),
+                   format_number(flop.attention / 1e9, 5), format_number(flop.total() / 1e9, 5),
+                   fmt::format("{} ({})", text, source)});
+    }
+    return table.text();
 }
 
 std::string use_text(const plan::Plan& plan) {
@@ -211,6 +258,8 @@ std::string answer_text(const plan::Plan& plan, const plan::Answer& answer) {
 
 std::string plan_text(const plan::Plan& plan) {
     std::string text = model_text(plan);
+    text += "\n" + kinds_text(plan.model.counts);
+    if (plan.answers.empty()) text += "\n" + flop_text(plan);
     text += "\n" + use_text(plan);
     for (const auto& note : plan.notes) text += line("note", note);
     text += "\n" + summary_text(plan);

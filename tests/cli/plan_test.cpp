@@ -54,6 +54,26 @@ TEST_F(ProgramPlan, KimiK3) {
     EXPECT_EQ(document["plan"]["answers"][0]["devices"], 16);
 }
 
+// Published counts, active ones, and what stands beside the language model.
+TEST_F(ProgramPlan, SaysWhatAModelIs) {
+    const auto model = [&](const std::string& name) {
+        return parse_json(run({"plan", name, "--format", "json"}).out, "")["plan"]["model"];
+    };
+    const auto deepseek = model("deepseek-v3");
+    EXPECT_EQ(deepseek["counts"]["total"], 671'026'419'200);
+    EXPECT_EQ(deepseek["counts"]["active"], 37'552'297'472.0);
+    EXPECT_EQ(deepseek["counts"]["multi_token_prediction"], 11'610'068'224);
+    EXPECT_EQ(deepseek["cache_bytes_per_token"], 70'272.0);
+    EXPECT_EQ(model("qwen3-vl-8b")["beside"][0]["parameters"], 576'388'336);
+    EXPECT_EQ(model("gpt-oss-120b")["window_cache_bytes_of_request"], 4'718'592.0);
+    const auto text = run({"plan", "llama3-8b"}).out;
+    EXPECT_THAT(text, HasSubstr("8,030,261,248, of which a token uses 8,030,261,248"));
+    EXPECT_THAT(text, HasSubstr("16.06 GB (14.96 GiB), bf16"));
+    EXPECT_THAT(text, ContainsRegex("semianalysis +45.030 +6.4425 +51.472"));
+    EXPECT_EQ(run({"plan", "llama3-8b", "--context", "1"}).status, kExitFine);
+    EXPECT_EQ(run({"plan", "llama3-8b", "--context", "1", "--on", "h200"}).status, kExitFine);
+}
+
 TEST_F(ProgramPlan, SaysHeadsAndTheirPadding) {
     EXPECT_THAT(plan("kimi-k3", "8xmi355x", {"--tp", "8"}).out,
                 HasSubstr("12 of 96 on a rank, padded to 16"));
@@ -229,6 +249,19 @@ TEST_F(ProgramPlan, NamesWhatHasNoMeaning) {
         {{"plan", "llama3-8b", "--on", "b200", "--train", "--recompute", "some"},
          "\"some\"",
          "norms"},
+        {{"plan", "llama3-8b", "--on", "b200", "--train", "--kv-dtype", "fp8"},
+         "--kv-dtype fp8 is of inference",
+         "leave --train out"},
+        {{"plan", "llama3-8b", "--on", "b200", "--train", "--state-dtype", "bf16"},
+         "--state-dtype bf16 is of inference",
+         "leave --train out"},
+        {{"plan", "llama3-8b", "--on", ""}, "--on list \"\" has an empty item", "commas"},
+        {{"plan", "llama3-8b", "--on", "64xb200", "--pp", "64"},
+         "PP 64 is more than the 32 layers",
+         "--pp 32"},
+        {{"plan", "llama3-8b", "--on", "b200", "--workspace", "1000G"},
+         "a workspace of 1074 GB leaves nothing",
+         "--workspace"},
         {{"plan", "llama3-8b", "--on", "b200", "--format", "xml"}, "unknown format \"xml\"", "csv"},
         {{"plan", "llama3-8b", "--on", "b200", "--accelerators", file("none.toml")},
          "none.toml",

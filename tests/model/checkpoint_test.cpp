@@ -43,6 +43,13 @@ TEST(Checkpoint, AnIndexAloneTellsBytes) {
     // With its files, they are read.
     write_file(scratch / "model-1.safetensors", file_of(kTwo, 16));
     EXPECT_EQ(read_checkpoint(scratch.path()).bytes, 16);
+    EXPECT_THAT(read_checkpoint(scratch.path()).source,
+                testing::HasSubstr("its own \"total_size\" is 16060522496"));
+    write_file(index, R"({"metadata": {"total_size": 16}, "weight_map": {
+        "a.weight": "model-1.safetensors", "b.weight": "model-1.safetensors"}})");
+    EXPECT_EQ(read_checkpoint(scratch.path()).source, index.string());
+    write_file(index, R"({"weight_map": {"ghost": "model-1.safetensors"}})");
+    expect_usage_error([&] { read_checkpoint(index); }, "\"ghost\" isn't in model-1.safetensors");
     write_file(
         index,
         R"({"weight_map": {"a.weight": "model-1.safetensors", "c": "model-2.safetensors"}})");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -336,7 +337,51 @@ TEST(Config, FoldersMayHoldTheirQuantisationBeside) {
     write_file(scratch / "hf_quant_config.json",
                R"({"quantization": {"quant_algo": "NVFP4", "group_size": 16}})");
     EXPECT_EQ(load_config(scratch.path()).storage.name, "modelopt nvfp4");
-    EXPECT_EQ(load_config(scratch / "config.json").storage.name, "bf16");
+    EXPECT_EQ(load_config(scratch / "config.json").storage.name, "modelopt nvfp4");
+}
+
+TEST(Config, FamiliesAreMadeAsTheirClassesAre) {
+    const auto has = [](const char* type, const char* tensor) {
+        const auto shape =
+            read_config(fmt::format(R"({{"model_type": "{}", "hidden_size": 64, "vocab_size": 100,
+                "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 128}})",
+                                    type),
+                        type)
+                .shape;
+        return std::ranges::any_of(shape.layers.front().tensors, [&](const Tensor& t) {
+            return t.name.find(tensor) != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(has("llama", "gate_proj"));
+    EXPECT_FALSE(has("arcee", "gate_proj"));
+    EXPECT_TRUE(has("arcee", "up_proj"));
+    EXPECT_TRUE(has("dots1", "q_norm"));
+    EXPECT_TRUE(has("dots1", "k_norm"));
+    EXPECT_FALSE(has("cohere", "q_norm"));
+}
+
+TEST(Config, ANameMayTellOfAQuantisationThatTheConfigLacks) {
+    Scratch scratch;
+    const auto file = scratch / "tiny-NVFP4.json";
+    write_file(file, read_input_file(data_dir() / "models" / "qwen3-8b.json"));
+    EXPECT_THAT(load_config(file).shape.unknown,
+                ElementsAre(HasSubstr("hf_quant_config.json, which isn't here")));
+    EXPECT_TRUE(load_config(file, {.weights = "nvfp4"}).shape.unknown.empty());
+    EXPECT_THAT(load_model("deepseek-v3.1-nvfp4").shape.unknown,
+                ElementsAre(HasSubstr("--weights nvfp4")));
+    EXPECT_TRUE(load_model("qwen3-30b-a3b-fp8").shape.unknown.empty());
+}
+
+TEST(Config, OnlyRegularFilesOfASensibleSizeAreRead) {
+    expect_usage_error([] { load_config("/dev/zero"); }, "/dev/zero: is no regular file");
+    Scratch scratch;
+    const auto file = scratch / "config.json";
+    ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+    expect_usage_error([&] { load_config(scratch.path()); }, "is no regular file");
+    std::filesystem::remove(file);
+    write_file(file, "{}");
+    std::filesystem::resize_file(file, (64U << 20) + 1);
+    expect_usage_error([&] { load_config(file); }, "67108865 bytes are too many");
 }
 
 TEST(Config, ModelsAreFoundByNameOrPath) {

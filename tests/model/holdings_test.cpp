@@ -14,7 +14,7 @@ using testing::IsEmpty;
 // A model of 16 bits with a tower, scales counted in the tensors, and what a checkpoint repeats.
 Model model_with_extras() {
     Model model{made_dense({}), {}};
-    model.shape.extras = {{"vision tower", 1'000'000},
+    model.shape.extras = {{.what = "vision tower", .parameters = 1'000'000, .tower = true},
                           {"block scales", 5'000, true},
                           {"embedding stored again", 700'000, false, true}};
     model.shape.predictors = {model.shape.layers[0]};
@@ -56,6 +56,19 @@ TEST(Holdings, HoldATowerButNotWhatACheckpointRepeats) {
 }
 
 // Of Llama-3-8B: queries, keys, values and attention's output; gate, up and their product.
+// What the language model needs is no tower, and both sums of bytes are of the same type.
+TEST(Holdings, KeepTablesOfTheLanguageModelAndTheirType) {
+    auto model = model_with_extras();
+    model.shape.extras.push_back({"tables of routing by token", 500});
+    model.storage.plain.bits = 32;
+    EXPECT_DOUBLE_EQ(holdings_of(model, false, true).beside, 4 * 500);
+    EXPECT_DOUBLE_EQ(holdings_of(model, false, false).beside + 4 * 700'000,
+                     weight_bytes(model.shape, model.storage).extras);
+    const auto shipped = holdings_of(load_model("deepseek-v4-flash"), true, true);
+    EXPECT_DOUBLE_EQ(shipped.beside, 2 * 3 * 129'280 * 6.0);
+    EXPECT_THAT(shipped.left_out, IsEmpty());
+}
+
 TEST(Holdings, KnowWhatAProjectionMakes) {
     const auto holdings = holdings_of(made_llama3_8b(), stored_bf16, false);
     const auto& layer = holdings.layers[0];

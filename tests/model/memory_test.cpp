@@ -356,5 +356,19 @@ TEST(Heads, ThatDontDivideAreFilledUp) {
     EXPECT_FALSE(list[0].kernel_pads_to);
 }
 
+TEST(Training, HoldsWhatLiesBesideTheLanguageModelFrozen) {
+    auto holdings = held(made_llama3_8b());
+    const Layout layout{1, 2, 1, 2};
+    const auto without = memory_of(holdings, layout, training(3), 0);
+    const double rest = memory_of(holdings, layout, training(3), 1).total();
+    holdings.beside = 1e9;
+    const auto with = memory_of(holdings, layout, training(3), 0);
+    EXPECT_DOUBLE_EQ(with.weights, without.weights + 1e9);
+    EXPECT_DOUBLE_EQ(with.total(), without.total() + 1e9);
+    EXPECT_DOUBLE_EQ(memory_of(holdings, layout, training(3), 1).total(), rest);
+    EXPECT_THAT(divisions(holdings, layout, training(3), 0),
+                Contains(Field(&Division::what, "beside the language model, frozen")));
+}
+
 }  // namespace
 }  // namespace assay::model

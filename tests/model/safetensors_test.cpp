@@ -1,6 +1,7 @@
 #include "model/safetensors.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "base/files.h"
 #include "base/scratch.h"
@@ -58,6 +59,10 @@ TEST(Safetensors, AHeaderThatClaimsTooMuchIsNotRead) {
     fails(length_of(3) + "{}", "the header claims 3 bytes, of a file of 10");
     fails("{}", "2 bytes are too few for a header");
     expect_usage_error([&] { read_safetensors(scratch / "none.safetensors"); }, "can't be read");
+    // A pipe without a writer would be waited for.
+    ASSERT_EQ(mkfifo((scratch / "pipe.safetensors").c_str(), 0600), 0);
+    expect_usage_error([&] { read_safetensors(scratch / "pipe.safetensors"); },
+                       "is no regular file");
 }
 
 }  // namespace

@@ -8,8 +8,11 @@
 namespace assay::plan {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Targets, AreCountsAndNames) {
     const auto targets = parse_targets("8xmi355x,16xB200,b300", shipped());
@@ -58,6 +61,28 @@ TEST(Targets, NameWhatIsntKnown) {
     EXPECT_THROW(parse_targets("-8xb200", shipped()), UsageError);
     EXPECT_THROW(parse_targets("8x", shipped()), UsageError);
     EXPECT_THROW(parse_targets("99999999999999999999xb200", shipped()), UsageError);
+}
+
+TEST(Targets, WordsOfManyRowsNameNoModel) {
+    const auto parse = [](const char* text) { return [text] { parse_targets(text, shipped()); }; };
+    expect_error<UsageError>(parse("8xnvidia"), "device \"nvidia\" names no model",
+                             "nvidia-h100-sxm, nvidia-h100-pcie");
+    expect_error<UsageError>(parse("8x80gb"), "device \"80gb\" names no model",
+                             "it might mean nvidia-a100-sxm4-80gb");
+    expect_error<UsageError>(parse("nvl72"), "device \"nvl72\" names no model",
+                             "nvidia-gb200-nvl72, nvidia-gb300-nvl72");
+    EXPECT_EQ(target("a100-80gb").device.name, "NVIDIA A100 SXM4 80GB");
+}
+
+TEST(Targets, AnUnknownOneIsAnsweredWithDevicesAlone) {
+    try {
+        parse_targets("trainium2", shipped());
+        FAIL();
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.hint(),
+                    AllOf(HasSubstr("it has a100, h100, h200"), Not(HasSubstr("80gb")),
+                          Not(HasSubstr("sxm4")), Not(HasSubstr("nvl72"))));
+    }
 }
 
 }  // namespace

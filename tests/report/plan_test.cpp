@@ -1,5 +1,7 @@
 #include "report/plan.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "base/text.h"
@@ -108,6 +110,24 @@ TEST(PlanCsv, HasARowALayout) {
     for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(split(lines[i], ',').size(), columns);
     EXPECT_THAT(lines[1], testing::StartsWith("llama3-8b,1xmade,Made 1,1,1,1,1,1,1,1,yes,no,"));
     EXPECT_THAT(lines[2], testing::StartsWith("llama3-8b,2xmade,Made 1,2,1,2,1,1,1,1,yes,yes,"));
+}
+
+TEST(PlanCsv, WithoutDevicesItHasTheModel) {
+    const auto transformer = made_llama3_8b();
+    const auto holdings = model::holdings_of(transformer, stored_bf16, false);
+    const auto plan = plan::make_plan({transformer, holdings, serving(), {}, {}}, {});
+    const auto lines = split(plan_csv(plan, {}), '\n');
+    ASSERT_EQ(lines.size(), 3u);
+    const auto names = split(lines[0], ','), cells = split(lines[1], ',');
+    ASSERT_EQ(cells.size(), names.size());
+    const auto cell = [&](const char* name) {
+        return cells.at(static_cast<std::size_t>(std::ranges::find(names, name) - names.begin()));
+    };
+    EXPECT_EQ(cell("model"), "llama3-8b");
+    EXPECT_EQ(cell("on"), "");
+    EXPECT_DOUBLE_EQ(std::stod(cell("weights")), 2 * 8'030'261'248.0);
+    EXPECT_DOUBLE_EQ(std::stod(cell("cache")), 131'072.0 * 4096);
+    EXPECT_DOUBLE_EQ(std::stod(cell("state")), 0);
 }
 
 }  // namespace
