@@ -44,16 +44,19 @@ void expect(bool training, bool wanted, const std::string& value, const char* op
 }  // namespace
 
 std::int64_t count_option(const std::string& text, const char* option) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+    std::uint64_t count = 0;
     try {
-        const auto count = parse_size(text);
-        if (count <= std::uint64_t{std::numeric_limits<std::int32_t>::max()}) {
-            return static_cast<std::int64_t>(count);
-        }
+        count = parse_size(text);
     } catch (const UsageError&) {
-        // Said below, with the option's name.
+        throw UsageError(fmt::format("{} {} is no count", option, text),
+                         "write a whole number, as 8192 or 8K");
     }
-    throw UsageError(fmt::format("{} {} is no count", option, text),
-                     "write a whole number, as 8192 or 8K");
+    if (count > kMost) {
+        throw UsageError(fmt::format("{} {} is out of range", option, text),
+                         fmt::format("give at most {}", kMost));
+    }
+    return static_cast<std::int64_t>(count);
 }
 
 void SpeedOptions::declare(CLI::App& command) {

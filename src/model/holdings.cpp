@@ -137,8 +137,9 @@ Holdings holdings_of(const Model& model, bool predictors, bool text_only) {
         for (const auto& layer : shape.predictors) {
             for (const auto& tensor : layer.tensors) parameters += tensor.parameters();
         }
-        result.left_out.push_back(fmt::format("{} layers of multi-token prediction, {} parameters",
-                                              shape.predictors.size(), parameters));
+        const auto layers = shape.predictors.size();
+        result.left_out.push_back(fmt::format("{} layer{} of multi-token prediction, {} parameters",
+                                              layers, layers == 1 ? "" : "s", parameters));
     }
     for (const auto& extra : shape.extras) {
         if (extra.in_tensors || extra.stored_again) continue;

@@ -66,6 +66,8 @@ TEST_F(ProgramPlanSpeed, AStoreThatIsNamedMustBeThere) {
 TEST_F(ProgramPlanSpeed, RefusesWhatHasNoMeaning) {
     const std::pair<Words, const char*> cases[] = {
         {{"--isl", "8192", "--osl", "1024", "--context", "4096"}, "more than --context"},
+        {{"--context", "1T"}, "--context 1T is out of range"},
+        {{"--context", "much"}, "--context much is no count"},
         {{"--slo", "itl=2ms"}, "is no limit"},
         {{"--slo", "ttft=2s,ttft=1s"}, "twice"},
         {{"--price", "b200=2"}, "b200"},
