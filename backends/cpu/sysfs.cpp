@@ -22,8 +22,12 @@ std::optional<double> leading_number(std::string_view text) {
 std::optional<std::string> read_text(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (file.bad()) return std::nullopt;
+    std::string text;
+    try {
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    } catch (const std::ios_base::failure&) {
+        return std::nullopt;  // drivers refuse to read some files, and the stream's buffer throws
+    }
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
 }

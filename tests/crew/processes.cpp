@@ -14,9 +14,14 @@ namespace assay::crew {
 
 namespace {
 
+// "" of a process that has ended: it may do so while it is read, which the stream's buffer throws.
 std::string content(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    try {
+        return {std::istreambuf_iterator<char>(file), {}};
+    } catch (const std::ios_base::failure&) {
+        return "";
+    }
 }
 
 std::vector<pid_t> processes_where(const std::function<bool(const std::filesystem::path&)>& test) {
