@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "cli/number_options.h"
 #include "plan/finance.h"
 #include "record/json.h"
 #include "report/cost.h"
@@ -20,40 +21,6 @@
 namespace assay::cli {
 
 namespace {
-
-constexpr double kMost = 1e18;  // of any number given
-constexpr std::int64_t kMostDevices = 100'000'000;
-
-// A number above 0.
-double positive(const std::string& text, const char* option) {
-    const double value = parse_number(text, option);
-    if (value > 0 && value <= kMost) return value;
-    throw UsageError(
-        fmt::format("{} {} is {}", option, text, value > 0 ? "over 1e18" : "not above 0"),
-        "give a number above 0, or leave the option out");
-}
-
-// The same with k, M, B, T for thousand, million, billion, trillion: tokens are counted so.
-double token_count(const std::string& text, const char* option) {
-    static const std::string kSuffixes = "kMBT";
-    const auto power = text.empty() ? std::string::npos : kSuffixes.find(text.back());
-    if (power == std::string::npos) return positive(text, option);
-    return positive(text.substr(0, text.size() - 1), option) *
-           std::pow(1000.0, static_cast<double>(power) + 1);
-}
-
-std::int64_t count(const std::string& text, const char* option) {
-    const auto value = parse_integer(text, option);
-    if (value >= 1 && value <= kMostDevices) return value;
-    throw UsageError(fmt::format("{} {} is out of range", option, text),
-                     "give a whole number from 1 to 100,000,000");
-}
-
-double seconds(const std::string& text, const char* option) {
-    const double value = parse_seconds(text);
-    if (value > 0) return value;
-    throw UsageError(fmt::format("{} {} is not above 0", option, text), "write a time: 378ms");
-}
 
 // "NAME=VALUE,NAME=VALUE"
 std::vector<std::pair<std::string, std::string>> pairs(const std::string& text,
@@ -75,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> pairs(const std::string& text,
 plan::Amounts amounts(const std::string& text, const char* option) {
     plan::Amounts amounts;
     for (const auto& [name, value] : pairs(text, option)) {
-        amounts.emplace_back(name, positive(value, option));
+        amounts.emplace_back(name, positive_option(value, option));
     }
     return amounts;
 }
@@ -319,11 +286,12 @@ plan::Deployment CostCommand::deployment(const catalog::Prices& prices) const {
     if (words_.servers.empty()) {
         throw UsageError("no --servers given", "say how many are bought: --servers 128");
     }
-    deployment.servers = count(words_.servers, "--servers");
+    deployment.servers = device_count_option(words_.servers, "--servers");
     put_network(deployment, words_.network, prices);
     deployment.storage_quoted = quoted(words_.storage, "--storage", "per-tb");
     deployment.power_quoted = quoted(words_.power, "--power", "counted");
-    if (!words_.job_nodes.empty()) deployment.job_nodes = count(words_.job_nodes, "--job-nodes");
+    if (!words_.job_nodes.empty())
+        deployment.job_nodes = device_count_option(words_.job_nodes, "--job-nodes");
     if (!words_.without.empty()) {
         for (const auto& name : split(words_.without, ',')) {
             deployment.without.insert(std::string(trim(name)));
@@ -336,7 +304,8 @@ plan::Deployment CostCommand::deployment(const catalog::Prices& prices) const {
 
 plan::Work CostCommand::work(std::int64_t devices) const {
     plan::Work work;
-    work.instance = words_.instance.empty() ? devices : count(words_.instance, "--instance");
+    work.instance =
+        words_.instance.empty() ? devices : device_count_option(words_.instance, "--instance");
     const bool requests = !words_.ttft.empty() || !words_.tpot.empty();
     if (requests && !words_.tokens_per_s.empty()) {
         throw UsageError("--tokens-per-s and --ttft both tell the rate",
@@ -349,19 +318,20 @@ plan::Work CostCommand::work(std::int64_t devices) const {
                              "give --ttft, --tpot, --input-tokens and --output-tokens");
         }
         work.rates = plan::token_rates(
-            plan::Requests{positive(words_.concurrency, "--concurrency"),
-                           positive(words_.input_tokens, "--input-tokens"),
-                           positive(words_.output_tokens, "--output-tokens"),
-                           seconds(words_.ttft, "--ttft"), seconds(words_.tpot, "--tpot")});
+            plan::Requests{positive_option(words_.concurrency, "--concurrency"),
+                           positive_option(words_.input_tokens, "--input-tokens"),
+                           positive_option(words_.output_tokens, "--output-tokens"),
+                           time_option(words_.ttft, "--ttft"), time_option(words_.tpot, "--tpot")});
     } else if (!words_.tokens_per_s.empty()) {
         std::optional<double> input_share;
         if (!words_.input_share.empty()) {
             input_share = share(words_.input_share, "--input-share");
         } else if (!words_.input_tokens.empty() && !words_.output_tokens.empty()) {
-            const double input = positive(words_.input_tokens, "--input-tokens");
-            input_share = input / (input + positive(words_.output_tokens, "--output-tokens"));
+            const double input = positive_option(words_.input_tokens, "--input-tokens");
+            input_share =
+                input / (input + positive_option(words_.output_tokens, "--output-tokens"));
         }
-        work.rates = plan::token_rates(token_count(words_.tokens_per_s, "--tokens-per-s"),
+        work.rates = plan::token_rates(token_count_option(words_.tokens_per_s, "--tokens-per-s"),
                                        plan::parse_counts(words_.counts), input_share);
     }
     if (words_.training_tokens.empty() != words_.training_tokens_per_s.empty()) {
@@ -369,11 +339,11 @@ plan::Work CostCommand::work(std::int64_t devices) const {
                          "give how many tokens are trained on, and how many a second");
     }
     if (!words_.training_tokens.empty()) {
-        work.training_tokens = token_count(words_.training_tokens, "--training-tokens");
+        work.training_tokens = token_count_option(words_.training_tokens, "--training-tokens");
         work.training_tokens_per_s =
-            token_count(words_.training_tokens_per_s, "--training-tokens-per-s");
+            token_count_option(words_.training_tokens_per_s, "--training-tokens-per-s");
     }
-    if (!words_.step.empty()) work.step_s = seconds(words_.step, "--step");
+    if (!words_.step.empty()) work.step_s = time_option(words_.step, "--step");
     return work;
 }
 
@@ -391,8 +361,9 @@ plan::SystemCost CostCommand::first(const catalog::Prices& prices) const {
     std::optional<catalog::System> system;
     if (!words_.system.empty()) system = prices.system(words_.system);
     plan::Rent rent;
-    rent.per_device_hour = positive(words_.rate, "--rate");
-    const auto given = words_.devices.empty() ? 0 : count(words_.devices, "--devices");
+    rent.per_device_hour = positive_option(words_.rate, "--rate");
+    const auto given =
+        words_.devices.empty() ? 0 : device_count_option(words_.devices, "--devices");
     const auto doing = work(system ? system->devices : std::max<std::int64_t>(given, 1));
     rent.devices = given > 0 ? given : doing.instance;
     return plan::cost_of_rented(words_.system.empty() ? "devices" : words_.system, system, rent,
@@ -405,24 +376,24 @@ plan::SystemCost CostCommand::second(const catalog::Prices& prices,
     plan::Work work;
     work.instance = words_.compare_instance.empty()
                         ? system.devices
-                        : count(words_.compare_instance, "--compare-instance");
+                        : device_count_option(words_.compare_instance, "--compare-instance");
     if (!words_.compare_tokens_per_s.empty()) {
         std::optional<double> input_share;
         const auto& rates = first.work.rates;
         if (rates.total && rates.input) input_share = *rates.input / *rates.total;
-        work.rates =
-            plan::token_rates(token_count(words_.compare_tokens_per_s, "--compare-tokens-per-s"),
-                              plan::parse_counts(words_.counts), input_share);
+        work.rates = plan::token_rates(
+            token_count_option(words_.compare_tokens_per_s, "--compare-tokens-per-s"),
+            plan::parse_counts(words_.counts), input_share);
     }
     if (!words_.compare_training_tokens_per_s.empty()) {
         work.training_tokens = first.work.training_tokens;
-        work.training_tokens_per_s =
-            token_count(words_.compare_training_tokens_per_s, "--compare-training-tokens-per-s");
+        work.training_tokens_per_s = token_count_option(words_.compare_training_tokens_per_s,
+                                                        "--compare-training-tokens-per-s");
     }
     if (!words_.compare_rate.empty()) {
         return plan::cost_of_rented(
             words_.compare, system,
-            {work.instance, positive(words_.compare_rate, "--compare-rate")}, prices, work);
+            {work.instance, positive_option(words_.compare_rate, "--compare-rate")}, prices, work);
     }
     plan::Deployment deployment;
     deployment.system_name = words_.compare;
@@ -430,7 +401,7 @@ plan::SystemCost CostCommand::second(const catalog::Prices& prices,
     const auto devices = first.deployment ? first.deployment->devices() : work.instance;
     deployment.servers = words_.compare_servers.empty()
                              ? (devices + system.devices - 1) / system.devices
-                             : count(words_.compare_servers, "--compare-servers");
+                             : device_count_option(words_.compare_servers, "--compare-servers");
     put_network(deployment, words_.compare_network, prices);
     if (first.deployment) {
         deployment.without = first.deployment->without;

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "cli/number_options.h"
 #include "model/checkpoint.h"
 #include "model/config.h"
 #include "plan/planning.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "base/units.h"
 #include "catalog/published.h"
 #include "cli/complain.h"
+#include "cli/number_options.h"
 #include "model/flop.h"
 #include "plan/measured.h"
 #include "store/store.h"
@@ -21,19 +21,6 @@ namespace {
 
 constexpr std::int64_t kOutputTokens = 1024;
 
-double number_option(const std::string& text, const char* option, double least, double most) {
-    const double value = parse_number(text, option);
-    if (value >= least && value <= most) return value;
-    throw UsageError(fmt::format("{} {} is out of range", option, text),
-                     fmt::format("give {} to {}", format_number(least), format_number(most)));
-}
-
-double time_option(const std::string& text, const char* option) {
-    const double seconds = parse_seconds(text);
-    if (seconds > 0) return seconds;
-    throw UsageError(fmt::format("{} {} takes no time", option, text), "give a time, as 20s");
-}
-
 void expect(bool training, bool wanted, const std::string& value, const char* option) {
     if (training == wanted || value.empty()) return;
     throw UsageError(
@@ -42,22 +29,6 @@ void expect(bool training, bool wanted, const std::string& value, const char* op
 }
 
 }  // namespace
-
-std::int64_t count_option(const std::string& text, const char* option) {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-    std::uint64_t count = 0;
-    try {
-        count = parse_size(text);
-    } catch (const UsageError&) {
-        throw UsageError(fmt::format("{} {} is no count", option, text),
-                         "write a whole number, as 8192 or 8K");
-    }
-    if (count > kMost) {
-        throw UsageError(fmt::format("{} {} is out of range", option, text),
-                         fmt::format("give at most {}", kMost));
-    }
-    return static_cast<std::int64_t>(count);
-}
 
 void SpeedOptions::declare(CLI::App& command) {
     command.add_option("--isl", input_, "input tokens of a request; default the rest of --context");

@@ -35,7 +35,4 @@ class SpeedOptions {
     std::string global_batch_, flop_, failures_, restart_, checkpoint_;
 };
 
-// "8192" or "8K". Throws UsageError with the option's name.
-std::int64_t count_option(const std::string& text, const char* option);
-
 }  // namespace assay::cli

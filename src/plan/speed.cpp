@@ -1,7 +1,6 @@
 #include "plan/speed.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -13,19 +12,6 @@
 namespace assay::plan {
 
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string small(text);
-    std::ranges::transform(small, small.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
-
-// The word of --on without its count, in small letters.
-std::string device_word(const Target& target) {
-    const auto text = lower(target.text);
-    return target.count ? text.substr(text.find('x') + 1) : text;
-}
 
 std::string name_of(const Answer& answer) {
     return fmt::format("{} x {}", answer.placement.devices, answer.target.device.name);
@@ -63,7 +49,7 @@ class SpeedPlanner {
             index < question_.measured.size() ? &question_.measured[index] : nullptr;
         speed.rates = rates_of(device, question_.published,
                                measured ? *measured : std::vector<Measured>{}, question_.network);
-        const auto price = question_.prices.find(device_word(answer.target));
+        const auto price = question_.prices.find(answer.target.word());
         if (price != question_.prices.end()) speed.per_hour = price->second;
         speed.why =
             answer.fits() ? unknown_rate(speed.rates, answer.placement.devices) : "it doesn't fit";
@@ -162,7 +148,7 @@ SpeedPlan make_speed_plan(const Plan& plan, const model::Holdings& holdings,
 std::map<std::string, double> parse_hour_prices(std::string_view text,
                                                 const std::vector<Target>& targets) {
     std::vector<std::string> words;
-    for (const auto& target : targets) words.push_back(device_word(target));
+    for (const auto& target : targets) words.push_back(target.word());
     std::map<std::string, double> prices;
     for (const auto& pair : split(text, ',')) {
         const auto sides = split(pair, '=');
@@ -170,7 +156,7 @@ std::map<std::string, double> parse_hour_prices(std::string_view text,
             throw UsageError(fmt::format("--price {} is no device=dollars", pair),
                              "write --price mi355x=2.50,b200=4.25: $ a device-hour");
         }
-        const auto word = lower(sides[0]);
+        const auto word = device_word(sides[0]);
         if (std::ranges::find(words, word) == words.end()) {
             throw_unknown("device in --price", sides[0], words);
         }

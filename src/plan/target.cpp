@@ -18,13 +18,6 @@ namespace {
 constexpr std::int64_t kMostDevices = 131'072;
 constexpr std::int64_t kServerSlots = 8;
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-    std::ranges::replace(result, ' ', '-');
-    return result;
-}
-
 bool all_digits(std::string_view text) {
     return text.find_first_not_of("0123456789") == text.npos;
 }
@@ -45,7 +38,7 @@ bool is_form_factor(std::string_view word) {
 // The word that tells a model from others: "a100" of "NVIDIA A100 SXM4 80GB". A number alone
 // belongs to the word before it.
 std::string model_word(const catalog::Accelerator& row) {
-    const auto words = split(lower(row.name), '-');
+    const auto words = split(device_word(row.name), '-');
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto& word = words[i];
         if (word.find_first_of("0123456789") == word.npos) continue;
@@ -56,14 +49,14 @@ std::string model_word(const catalog::Accelerator& row) {
 }
 
 bool has_words(const catalog::Accelerator& row, const std::vector<std::string>& wanted) {
-    const auto words = split(lower(row.name), '-');
+    const auto words = split(device_word(row.name), '-');
     return std::ranges::all_of(wanted, [&](const std::string& word) {
         return std::ranges::find(words, word) != words.end();
     });
 }
 
 bool named(const catalog::Accelerator& row, const std::string& wanted) {
-    if (lower(row.name) == wanted) return true;
+    if (device_word(row.name) == wanted) return true;
     const auto words = split(wanted, '-');
     return has_words(row, words) && std::ranges::find(words, model_word(row)) != words.end();
 }
@@ -81,7 +74,7 @@ std::vector<std::string> model_words(const std::vector<catalog::Accelerator>& ro
                                        const std::vector<catalog::Accelerator>& accelerators) {
     std::vector<std::string> meant;
     for (const auto& row : accelerators) {
-        if (has_words(row, split(lower(name), '-'))) meant.push_back(lower(row.name));
+        if (has_words(row, split(device_word(name), '-'))) meant.push_back(device_word(row.name));
     }
     if (!meant.empty()) {
         throw UsageError(fmt::format("device \"{}\" names no model", name),
@@ -110,7 +103,7 @@ Target parse_target(const std::string& text,
                 fmt::format("give 1 to {} devices, as 8xb200", kMostDevices));
         }
     }
-    const auto wanted = lower(name);
+    const auto wanted = device_word(name);
     bool found = false;
     for (const auto& row : accelerators) {
         if (!named(row, wanted)) continue;
@@ -131,6 +124,18 @@ Target parse_target(const std::string& text,
 }
 
 }  // namespace
+
+std::string device_word(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ranges::replace(result, ' ', '-');
+    return result;
+}
+
+std::string Target::word() const {
+    const auto whole = device_word(text);
+    return count ? whole.substr(whole.find('x') + 1) : whole;
+}
 
 bool Target::per_node_assumed() const {
     return device.topology != "switched" && device.topology != "mesh";

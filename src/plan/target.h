@@ -17,6 +17,8 @@ struct Target {
     catalog::Accelerator device;
     std::vector<std::string> alike;  // other rows that the word names too: "NVIDIA H100 PCIe"
 
+    // As asked but for the count, as device_word.
+    std::string word() const;
     // The first figure of its memory, which counts; the catalog keeps the others.
     const catalog::Figure& capacity() const { return device.memory.front(); }
     // Devices of one scale-up domain. A bridge or nothing joins no more than a few cards, and such
@@ -25,6 +27,9 @@ struct Target {
     bool per_node_assumed() const;
     std::int64_t nodes(std::int64_t devices) const;
 };
+
+// A device's name in small letters, joined by "-".
+std::string device_word(std::string_view text);
 
 // A name is a row's, whole or some of its words joined by "-" ("b200", "h100-pcie", "mi355x"), the
 // model's among them, whatever the case; where several rows have them the first of the file counts.

@@ -77,7 +77,7 @@ TEST_F(ProgramPlanSpeed, RefusesWhatHasNoMeaning) {
         {{"--network-layers", "2.5"}, "2.5"},
         {{"--global-batch", "64"}, "is of training"},
         {{"--train", "--slo", "tpot=1ms"}, "is of inference"},
-        {{"--train", "--checkpoint", "0s"}, "takes no time"},
+        {{"--train", "--checkpoint", "0s"}, "--checkpoint 0s is not above 0"},
         {{"--train", "--flop", "none"}, "none"},
     };
     for (const auto& [words, said] : cases) {
