@@ -29,6 +29,10 @@ namespace {
 constexpr int kRounds = 101;
 // What linearity must hold: eight calls take eight times as long as one, within this part.
 constexpr double kLinearityTolerance = 0.03;
+// A timer that isn't linear is so each time it is asked; a neighbour on a shared machine, who takes
+// more from the longer of two calls, comes and goes.
+constexpr int kLinearityTries = 6;
+constexpr double kSecondsBetweenTries = 0.5;
 constexpr std::uint64_t kKernelBytes = std::uint64_t{256} << 10;
 constexpr const char* kPasses = "passes";
 
@@ -75,6 +79,18 @@ class TimedCall {
     std::unique_ptr<measure::StreamSubject> subject_;
 };
 
+// How many times as long as eight single calls eight at a time took, of the rounds from `first` on.
+stats::Ratio eight_to_single(const record::Launch& launch, std::size_t first) {
+    const auto since = [&](const char* name) {
+        const auto& values = launch.samples.at(name).values;
+        return std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                   values.end());
+    };
+    auto single = since("1 calls");
+    for (double& seconds : single) seconds *= 8;
+    return stats::ratio_of_rounds(single, since("8 calls"));
+}
+
 // That call timed one, two, four and eight at a time, interleaved.
 void test_timer(Bench& bench, record::Result& result) {
     auto& device = bench.device;
@@ -91,30 +107,35 @@ void test_timer(Bench& bench, record::Result& result) {
 
     auto launch = new_launch();
     launch.samples["resolution"] = {"s", {work.resolution()}};
-    for (int round = 0; round < kRounds; ++round) {
-        double seconds = 0;
-        nothing.run({&seconds, 1}, 1);
-        auto& bias = launch.samples["bias"];
-        bias.unit = "s";
-        bias.values.push_back(seconds);
-        for (const int calls : {1, 2, 4, 8}) {
-            work.run({&seconds, 1}, calls);
-            auto& samples = launch.samples[fmt::format("{} calls", calls)];
-            samples.unit = "s";
-            samples.values.push_back(seconds * calls);
+    const auto sample = [&](const std::string& name, double seconds) {
+        auto& samples = launch.samples[name];
+        samples.unit = "s";
+        samples.values.push_back(seconds);
+    };
+    bool off = true;
+    for (int attempt = 1; off && attempt <= kLinearityTries; ++attempt) {
+        if (attempt > 1) bench.clock.sleep(kSecondsBetweenTries);
+        const std::size_t first = launch.samples["bias"].values.size();
+        for (int round = 0; round < kRounds; ++round) {
+            double seconds = 0;
+            nothing.run({&seconds, 1}, 1);
+            sample("bias", seconds);
+            for (const int calls : {1, 2, 4, 8}) {
+                work.run({&seconds, 1}, calls);
+                sample(fmt::format("{} calls", calls), seconds * calls);
+            }
         }
+        const auto ratio = eight_to_single(launch, first);
+        // Noise widens the interval too; only what is surely off is a fault of the timer.
+        off = ratio.interval.lo > 1 + kLinearityTolerance ||
+              ratio.interval.hi < 1 - kLinearityTolerance;
+        if (off && attempt < kLinearityTries) continue;
+        result.checks.push_back(
+            {"timer is linear", !off,
+             fmt::format("8 calls take {:.4f} ({:.4f} to {:.4f}) times as long as 8 single ones{}",
+                         ratio.value, ratio.interval.lo, ratio.interval.hi,
+                         attempt > 1 ? fmt::format(", at try {}", attempt) : "")});
     }
-    auto eight_single = launch.samples["1 calls"].values;
-    for (double& seconds : eight_single) seconds *= 8;
-    const auto ratio = stats::ratio_of_rounds(eight_single, launch.samples["8 calls"].values);
-    // A neighbour's noise widens the interval; only what is surely off is a fault of the timer.
-    const bool off =
-        ratio.interval.lo > 1 + kLinearityTolerance || ratio.interval.hi < 1 - kLinearityTolerance;
-    result.checks.push_back(
-        {"timer is linear", !off,
-         fmt::format("8 calls take {:.4f} ({:.4f} to {:.4f}) times as long as 8 "
-                     "single ones",
-                     ratio.value, ratio.interval.lo, ratio.interval.hi)});
     result.launches.push_back(std::move(launch));
 }
 

@@ -57,6 +57,18 @@ TEST(Selftest, FindsATimerThatIsNotLinear) {
     }
 }
 
+TEST(Selftest, TakesOnlyWhatLastsForAFaultOfTheTimer) {
+    FakeBench bench;
+    const auto off = first_of_round(0.9e-3, 1e-3);
+    bench.fake.script.seconds = [&](std::size_t call, double at) {
+        return call < std::size_t{15} * 150 ? off(call, at) : 1e-3;  // into the second try
+    };
+    const auto result = bench.run(kProbe, test("timer"));
+    const auto* linear = find_check(result, "timer is linear");
+    EXPECT_TRUE(linear->passed) << linear->detail;
+    EXPECT_NE(linear->detail.find("at try 2"), std::string::npos) << linear->detail;
+}
+
 TEST(Selftest, TheCheckerPassesARightProductAndFindsAWrongElement) {
     FakeBench bench;
     const auto result = bench.run(kProbe, test("checker"));
