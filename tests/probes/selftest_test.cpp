@@ -41,27 +41,43 @@ TEST(Selftest, PassesALinearTimer) {
     EXPECT_GE(result.launches.at(0).samples.at("8 calls").values.size(), 100U);
 }
 
-// A round times one, two, four and eight calls; before the first there are the fill and six calls
-// that tell how long one takes.
-std::function<double(std::size_t, double)> first_of_round(double first, double others) {
-    return [=](std::size_t call, double) { return call % 15 == 7 ? first : others; };
+// A round times eight single calls, then two, four and eight; before the first there are the fill
+// and six calls that tell how long one takes.
+constexpr std::size_t kCallsOfARound = 8 + 2 + 4 + 8, kCallsBefore = 7;
+
+std::function<double(std::size_t, double)> single_calls(double single, double others) {
+    return [=](std::size_t call, double) {
+        return call >= kCallsBefore && (call - kCallsBefore) % kCallsOfARound < 8 ? single : others;
+    };
 }
 
 TEST(Selftest, FindsATimerThatIsNotLinear) {
     for (const auto& [single, passes] :
          {std::pair{1.02e-3, true}, {1.05e-3, false}, {0.95e-3, false}}) {
         FakeBench bench;
-        bench.fake.script.seconds = first_of_round(single, 1e-3);
+        bench.fake.script.seconds = single_calls(single, 1e-3);
         const auto result = bench.run(kProbe, test("timer"));
         EXPECT_EQ(find_check(result, "timer is linear")->passed, passes) << single;
     }
 }
 
+// Every third call takes longer: one call seldom does, eight always do.
+TEST(Selftest, ANeighboursNoiseIsNoFaultOfTheTimer) {
+    FakeBench bench;
+    bench.fake.script.seconds = [](std::size_t call, double) {
+        return call * 2654435761U % 97 < 30 ? 1.4e-3 : 1e-3;
+    };
+    const auto result = bench.run(kProbe, test("timer"));
+    const auto* linear = find_check(result, "timer is linear");
+    EXPECT_TRUE(linear->passed) << linear->detail;
+    EXPECT_EQ(linear->detail.find("at try"), std::string::npos) << linear->detail;
+}
+
 TEST(Selftest, TakesOnlyWhatLastsForAFaultOfTheTimer) {
     FakeBench bench;
-    const auto off = first_of_round(0.9e-3, 1e-3);
+    const auto off = single_calls(0.9e-3, 1e-3);
     bench.fake.script.seconds = [&](std::size_t call, double at) {
-        return call < std::size_t{15} * 150 ? off(call, at) : 1e-3;  // into the second try
+        return call < kCallsOfARound * 150 ? off(call, at) : 1e-3;  // into the second try
     };
     const auto result = bench.run(kProbe, test("timer"));
     const auto* linear = find_check(result, "timer is linear");
