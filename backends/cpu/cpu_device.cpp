@@ -43,6 +43,7 @@ device::Facility* CpuDevice::facility(std::string_view name) {
     if (name == ops::Fill::kName) return &fill_;
     if (name == ops::Memory::kName) return &memory_;
     if (name == ops::Matmul::kName) return &matmul_;
+    if (name == ops::Attention::kName) return &attention_;
     return nullptr;
 }
 

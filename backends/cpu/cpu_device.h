@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cpu/attention.h"
 #include "cpu/cpu_telemetry.h"
 #include "cpu/fill.h"
 #include "cpu/matmul.h"
@@ -37,6 +38,7 @@ class CpuDevice : public device::Device {
     CpuFill fill_{team_};
     CpuMemory memory_{team_};
     CpuMatmul matmul_{topology_, team_};
+    CpuAttention attention_{topology_, team_};
 };
 
 }  // namespace assay::cpu

@@ -1,53 +1,36 @@
 #include "cpu/memory_kernels.h"
 
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include <array>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "cpu/instruction_set.h"
 
 namespace assay::cpu {
 namespace {
 
-struct Choice {
-    const MemoryKernels* kernels;
-    bool runs;  // on this processor and system
-};
-
-// Best first.
-std::vector<Choice> choices() {
-    return {
 #if defined(__x86_64__)
-        {&kAvx512Kernels, __builtin_cpu_supports("avx512f") != 0},
-            {&kAvx2Kernels, __builtin_cpu_supports("avx2") != 0},
-#endif
-            {&kBaselineKernels, true},
-    };
+constexpr std::array kAll{&kAvx512Kernels, &kAvx2Kernels, &kBaselineKernels};
+
+std::array<InstructionSet, kAll.size()> instruction_sets() {
+    return {{{kAvx512Kernels.name, __builtin_cpu_supports("avx512f") != 0},
+             {kAvx2Kernels.name, __builtin_cpu_supports("avx2") != 0},
+             {kBaselineKernels.name, true}}};
 }
+#else
+constexpr std::array kAll{&kBaselineKernels};
+
+std::array<InstructionSet, kAll.size()> instruction_sets() {
+    return {{{kBaselineKernels.name, true}}};
+}
+#endif
 
 }  // namespace
 
 const MemoryKernels& best_memory_kernels() {
-    for (const Choice& choice : choices()) {
-        if (choice.runs) return *choice.kernels;
-    }
-    return kBaselineKernels;
+    return *kAll[best_instruction_set(instruction_sets())];
 }
 
 const MemoryKernels& memory_kernels() {
-    const char* asked = std::getenv("ASSAY_CPU_ISA");
-    if (asked == nullptr || *asked == '\0') return best_memory_kernels();
-    std::vector<std::string> known;
-    for (const Choice& choice : choices()) {
-        if (choice.kernels->name == asked) {
-            if (choice.runs) return *choice.kernels;
-            throw Unsupported(std::string("this processor has no ") + asked + " (ASSAY_CPU_ISA)",
-                              "unset ASSAY_CPU_ISA");
-        }
-        known.emplace_back(choice.kernels->name);
-    }
-    throw_unknown("ASSAY_CPU_ISA", asked, known);
+    return *kAll[chosen_instruction_set(instruction_sets())];
 }
 
 }  // namespace assay::cpu
