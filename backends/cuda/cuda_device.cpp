@@ -24,6 +24,7 @@ CudaDevice::CudaDevice(record::DeviceFacts facts)
       telemetry_(facts_.unique_id, facts_.facts["pci_bus_id"]),
       memory_(facts_.compute_units, capability(facts_)),
       matmul_(facts_.name, capability(facts_)),
+      attention_(facts_.name, capability(facts_)),
       stamps_(facts_.compute_units) {
     use(facts_);
     load_kernels();
@@ -86,6 +87,7 @@ device::Facility* CudaDevice::facility(std::string_view name) {
     if (name == ops::Memory::kName) return &memory_;
     if (name == ops::Transfer::kName) return &transfer_;
     if (name == ops::Matmul::kName) return &matmul_;
+    if (name == ops::Attention::kName) return &attention_;
     if (name == ops::ClockStamps::kName) return &stamps_;
     return nullptr;
 }

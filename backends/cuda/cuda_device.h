@@ -1,6 +1,7 @@
 // One GPU.
 #pragma once
 
+#include "cuda/attention.h"
 #include "cuda/clock_stamps.h"
 #include "cuda/cuda_telemetry.h"
 #include "cuda/fill.h"
@@ -36,6 +37,7 @@ class CudaDevice : public device::Device {
     CudaMemory memory_;
     CudaTransfer transfer_;
     CudaMatmul matmul_;
+    CudaAttention attention_;
     CudaClockStamps stamps_;
 };
 

@@ -5,6 +5,7 @@
 #include "cuda/cublas.h"
 #include "cuda/cublaslt.h"
 #include "cuda/cuda_device.h"
+#include "cuda/cudnn/facts.h"
 #include "cuda/facts.h"
 #include "cuda/nvml.h"
 #include "cuda/runtime_version.h"
@@ -43,6 +44,7 @@ class CudaModule : public device::Module {
             {"CUDA runtime", runtime_version(), "built in", ""},
             described<CublasLt>("cuBLASLt"),
             described<Cublas>("cuBLAS"),
+            cudnn_facts(),
         };
         std::string why;
         if (const auto* nvml = Nvml::instance(why)) {

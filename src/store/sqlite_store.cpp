@@ -1,11 +1,9 @@
 #include "store/sqlite_store.h"
 
-#include <array>
-
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "record/json.h"
@@ -15,14 +13,6 @@
 namespace assay::store {
 
 namespace {
-
-// SQLite notices damage to its own structure; this notices a changed digit in a document.
-std::string checksum(const std::string& document) {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    EVP_Digest(document.data(), document.size(), digest.data(), &size, EVP_sha256(), nullptr);
-    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
-}
 
 // The run as a document without its results, which have a table of their own.
 Json without_results(const record::Run& run) {
@@ -72,7 +62,7 @@ void SqliteStore::begin(const record::Run& head) {
               "INSERT INTO runs (id, started, ended, state, suite, command, host, checksum,"
               " document) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
         .bind(head.id, head.started, head.ended, name(state), head.suite, join(head.command, " "),
-              head.provenance.host, checksum(document), document)
+              head.provenance.host, sha256(document), document)
         .run();
     transaction.commit();
 }
@@ -84,7 +74,7 @@ void SqliteStore::add(const std::string& run_id, const record::Result& result) {
               "INSERT INTO results (run_id, probe, device, identity, status, made, checksum,"
               " document) SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM runs WHERE id = ?1")
         .bind(run_id, result.probe, result.device, result.identity(), name(result.status),
-              utc_now(), checksum(document), document)
+              utc_now(), sha256(document), document)
         .run();
     if (database_.changes() == 0) fail_missing(run_id);
     transaction.commit();
@@ -95,7 +85,7 @@ void SqliteStore::end(const record::Run& run) {
     Transaction transaction(database_);
     Statement(database_,
               "UPDATE runs SET ended = ?2, state = ?3, checksum = ?4, document = ?5 WHERE id = ?1")
-        .bind(run.id, run.ended, name(run.state), checksum(document), document)
+        .bind(run.id, run.ended, name(run.state), sha256(document), document)
         .run();
     if (database_.changes() == 0) fail_missing(run.id);
     transaction.commit();
@@ -169,7 +159,8 @@ std::string SqliteStore::full_id(const std::string& id) {
 Json SqliteStore::verified_document(const Statement& row) const {
     const std::string document = row.text(2);
     const std::string source = fmt::format("store {}: run {}", describe(), row.text(0));
-    if (checksum(document) != row.text(1)) {
+    // SQLite notices damage to its own structure; this notices a changed digit in a document.
+    if (sha256(document) != row.text(1)) {
         throw Error(source + " is damaged: a document isn't what was stored",
                     "the other runs can still be read");
     }
