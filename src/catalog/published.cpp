@@ -52,11 +52,22 @@ class Reader {
         if (*published.most < published.value) file_.fail(here, "the least is above the most");
     }
 
+    void read_case(const json& row, const std::string& at, Published& published) const {
+        const std::string here = at + "/case";
+        const auto& pairs = file_.table(row, at, "case");
+        for (const auto& [name, value] : pairs.items()) {
+            published.pairs[name] =
+                value.is_string()
+                    ? value.get<std::string>()
+                    : std::to_string(file_.integer(value, fmt::format("{}/{}", here, name)));
+        }
+    }
+
     Published published(const json& row, const std::string& at) const {
         if (!row.is_object()) file_.fail(at, "row is written [[row]]");
         file_.expect_keys(at, row,
                           {"kind", "what", "probe", "device", "over", "dtype", "shapes", "op",
-                           "size", "value", "unit", "method", "source", "secondary"});
+                           "size", "case", "value", "unit", "method", "source", "secondary"});
         Published p;
         if (row.contains("kind") && file_.word(row, at, "kind", {"measured", "ratio"}) == "ratio") {
             p.kind = Published::Kind::ratio;
@@ -76,6 +87,7 @@ class Reader {
         }
         p.op = file_.text_or(row, at, "op", "");
         p.size = file_.text_or(row, at, "size", "");
+        if (row.contains("case")) read_case(row, at, p);
         read_value(row, at, p);
         p.unit = ratio ? file_.word(row, at, "unit", {"ratio"})
                        : file_.word(row, at, "unit",
@@ -97,14 +109,16 @@ bool has_or_lacks(const record::Case& what, const char* name, std::string_view v
     return !what.has(name) || what.at(name) == value;
 }
 
+bool has_random_inputs(const record::Case& what) {
+    return has_or_lacks(what, "inputs", "normal") || has_or_lacks(what, "inputs", "uniform");
+}
+
 bool same_product(const Published& row, const record::Case& what) {
     for (const auto* name : {"m", "n", "k", "dtype"}) {
         if (!what.has(name)) return false;
     }
     if (!has_or_lacks(what, "batch", "1") || !has_or_lacks(what, "epilogue", "none")) return false;
-    if (!has_or_lacks(what, "inputs", "normal") && !has_or_lacks(what, "inputs", "uniform")) {
-        return false;
-    }
+    if (!has_random_inputs(what)) return false;
     const std::array<std::int64_t, 3> shape{what.integer("m"), what.integer("n"),
                                             what.integer("k")};
     return row.dtype == what.at("dtype") &&
@@ -114,6 +128,22 @@ bool same_product(const Published& row, const record::Case& what) {
 bool same_kernel(const Published& row, const record::Case& what) {
     if (!what.has("op") || row.op != what.at("op")) return false;
     return row.size.empty() || (what.has("size") && row.size == what.at("size"));
+}
+
+bool same_attention(const Published& row, const record::Case& what) {
+    static constexpr std::array kIrrelevant{"dtype", "inputs", "layout", "provider", "cache"};
+    if (row.pairs.empty() || !what.has("dtype") || what.at("dtype") != row.dtype) return false;
+    if (!has_random_inputs(what)) return false;
+    for (const auto& pair : what.pairs()) {
+        const auto wanted = row.pairs.find(pair.name);
+        if (wanted != row.pairs.end()
+                ? pair.value != wanted->second
+                : !pair.is_default &&
+                      std::ranges::find(kIrrelevant, pair.name) == kIrrelevant.end()) {
+            return false;
+        }
+    }
+    return std::ranges::all_of(row.pairs, [&](const auto& pair) { return what.has(pair.first); });
 }
 
 }  // namespace
@@ -138,9 +168,10 @@ std::vector<Published> find_published(const std::vector<Published>& rows,
     for (const auto& row : rows) {
         if (row.kind != Published::Kind::measured) continue;
         if (row.probe != result.probe || row.device != device_model) continue;
-        const bool same = row.probe == "gemm"     ? same_product(row, result.what)
-                          : row.probe == "memory" ? same_kernel(row, result.what)
-                                                  : false;
+        const bool same = row.probe == "gemm"        ? same_product(row, result.what)
+                          : row.probe == "memory"    ? same_kernel(row, result.what)
+                          : row.probe == "attention" ? same_attention(row, result.what)
+                                                     : false;
         if (same) found.push_back(row);
     }
     return found;

@@ -30,6 +30,10 @@ std::string place(const record::Result& result) {
                        result.what.text());
 }
 
+bool computes_products(const record::Result& result) {
+    return result.probe == "gemm" || result.probe == "attention";
+}
+
 std::string text_without(const record::Case& what, std::string_view pair) {
     std::vector<std::string> words;
     for (const auto& one : what.pairs()) {

@@ -14,6 +14,9 @@ namespace assay::judge {
 // "gemm cpu boost m=512 n=512 k=512 dtype=fp32": how evidence names a result.
 std::string place(const record::Result& result);
 
+// A probe whose throughput counts what the matrix unit, or a CPU's vector unit, computes.
+bool computes_products(const record::Result& result);
+
 // The text of a case without one of its pairs: what cases that differ in it alone share.
 std::string text_without(const record::Case& what, std::string_view pair);
 

@@ -28,7 +28,7 @@ void look_at_products(const Evidence& evidence, const std::string& device,
                       const catalog::Promises& promises, Lines& lines) {
     for (const auto& result : evidence.run.results) {
         const auto rate = measured(result, "throughput");
-        if (result.probe != "gemm" || result.device != device || !rate) continue;
+        if (!computes_products(result) || result.device != device || !rate) continue;
         const auto datasheet = promises.datasheet.find(result.what.at("dtype"));
         if (datasheet == promises.datasheet.end() || !datasheet->second.value) continue;
         const double promised = *datasheet->second.value / 1e12;

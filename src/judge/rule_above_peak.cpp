@@ -29,7 +29,7 @@ void look_at(const Evidence& evidence, const record::DeviceFacts& device, Lines&
     const auto& promises = found->second;
     for (const auto& result : evidence.run.results) {
         const auto rate = measured(result, "throughput");
-        if (result.probe != "gemm" || result.device != device.id || !rate) continue;
+        if (!computes_products(result) || result.device != device.id || !rate) continue;
         const auto peak = allowed(promises, device, result);
         if (!peak || *rate <= *peak * kTolerance) continue;
         lines.add(result, fmt::format("{} TFLOP/s, and the highest clock allows {}",

@@ -10,7 +10,7 @@ std::span<const Rule> rules() {
         kNothingMeasured, kWrongAnswer, kWrongAlgorithm, kMemoryKept,        kSelftestFailed,
         kFailedCase,      kNoValue,     kAbovePeak,      kAboveDatasheet,    kBelowPromise,
         kBusyDevice,      kThrottled,   kNotSteady,      kUntrustedInterval, kFallback,
-        kPathParity,      kSizeCliff,   kNoTelemetry,
+        kPathParity,      kSizeCliff,   kBackwardSlow,   kSlowerThanCpu,     kNoTelemetry,
     };
     return kAll;
 }

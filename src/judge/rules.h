@@ -22,6 +22,8 @@ extern const Rule kUntrustedInterval;
 extern const Rule kFallback;
 extern const Rule kPathParity;
 extern const Rule kSizeCliff;
+extern const Rule kBackwardSlow;
+extern const Rule kSlowerThanCpu;
 extern const Rule kNoTelemetry;
 
 }  // namespace assay::judge

@@ -50,7 +50,8 @@ Delivered start(const Evidence& evidence, const record::Result& best, const char
     return delivered;
 }
 
-Delivered product(const Evidence& evidence, const record::Result& best) {
+// A product or an attention: both are promised what the matrix unit does.
+Delivered product(const Evidence& evidence, const record::Result& best, std::string quantity) {
     const auto& type = best.what.at("dtype");
     const auto& promises = promises_of(evidence, best.device);
     const auto promised =
@@ -59,7 +60,7 @@ Delivered product(const Evidence& evidence, const record::Result& best) {
     const auto clock = best.conditions.clock_mhz;
 
     auto delivered = start(evidence, best, "throughput");
-    delivered.quantity = type + kProduct;
+    delivered.quantity = std::move(quantity);
     if (promised.value) delivered.promised = *promised.value / 1e12;
     delivered.promise_basis = promised.basis;
     if (!per_cycle.value) {
@@ -136,22 +137,31 @@ bool has_random_inputs(const record::Case& what) {
     return !what.has("inputs") || what.at("inputs") == "normal" || what.at("inputs") == "uniform";
 }
 
+std::string quantity_of(const record::Result& result) {
+    const auto& what = result.what;
+    if (result.probe == "gemm") return what.at("dtype") + kProduct;
+    return fmt::format("{} attention {}", what.at("dtype"), what.at("pass"));
+}
+
 void deliver(const Evidence& evidence, const std::string& device, Verdict& verdict) {
-    std::vector<std::pair<std::string, BestByProtocol>> products;  // by type, in the run's order
-    for (const auto& result : evidence.run.results) {
-        if (result.probe != "gemm" || result.device != device) continue;
-        if (!measured(result, "throughput") || !has_random_inputs(result.what)) continue;
-        const auto& type = result.what.at("dtype");
-        auto found = std::ranges::find(products, type, &decltype(products)::value_type::first);
-        if (found == products.end()) {
-            products.emplace_back(type, BestByProtocol("throughput"));
-            found = std::prev(products.end());
+    for (const auto* probe : {"gemm", "attention"}) {
+        // By quantity, in the run's order.
+        std::vector<std::pair<std::string, BestByProtocol>> rates;
+        for (const auto& result : evidence.run.results) {
+            if (result.probe != probe || result.device != device) continue;
+            if (!measured(result, "throughput") || !has_random_inputs(result.what)) continue;
+            const auto quantity = quantity_of(result);
+            auto found = std::ranges::find(rates, quantity, &decltype(rates)::value_type::first);
+            if (found == rates.end()) {
+                rates.emplace_back(quantity, BestByProtocol("throughput"));
+                found = std::prev(rates.end());
+            }
+            found->second.consider(result);
         }
-        found->second.consider(result);
-    }
-    for (const auto& [type, best] : products) {
-        for (const auto* result : best.best()) {
-            verdict.delivered.push_back(product(evidence, *result));
+        for (const auto& [quantity, best] : rates) {
+            for (const auto* result : best.best()) {
+                verdict.delivered.push_back(product(evidence, *result, quantity));
+            }
         }
     }
     const auto in_memory = main_memory(evidence, device);

@@ -13,7 +13,8 @@ namespace assay::judge {
 // The best measured value of one quantity under one protocol.
 struct Delivered {
     std::string device;
-    std::string quantity;  // "fp32 matrix product", "memory read", "transfer host_to_device"
+    std::string quantity;  // "fp32 matrix product", "bf16 attention forward", "memory read",
+                           // "transfer host_to_device"
     double value = 0;
     std::string unit;
     std::string case_text;               // where it was reached

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "probes/attention.h"
 #include "probes/gemm.h"
 #include "probes/memory.h"
 #include "probes/probe.h"
@@ -12,8 +13,9 @@ namespace assay::probes {
 std::span<const Probe* const> all_probes() {
     static const GemmProbe gemm;
     static const MemoryProbe memory;
+    static const AttentionProbe attention;
     static const SelftestProbe selftest;
-    static const std::array<const Probe*, 3> probes{&gemm, &memory, &selftest};
+    static const std::array<const Probe*, 4> probes{&gemm, &memory, &attention, &selftest};
     return probes;
 }
 

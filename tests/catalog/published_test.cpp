@@ -119,6 +119,30 @@ TEST(Published, OtherInputsBatchesOrEpiloguesAreOtherWork) {
     EXPECT_THAT(values("NVIDIA H200 SXM", result), IsEmpty());
 }
 
+TEST(Published, AttentionIsFoundForTheSameCaseOnly) {
+    const std::string h200 = "NVIDIA H200 SXM";
+    record::Result result;
+    result.probe = "attention";
+    auto& what = result.what;
+    what.set("batch", "1", "1").set("heads", 64).set("kv_heads", "8", "64").set("seq", 8192);
+    what.set("keys", "8192", "8192").set("dim", 128).set("dtype", "bf16");
+    what.set("mask", "causal", "full").set("modifier", "none", "none").set("pass", "forward");
+    what.set("layout", "bhsd", "bshd").set("inputs", "normal", "normal");
+    EXPECT_THAT(values(h200, result), ElementsAre(644));
+    what.set("pass", "backward");
+    EXPECT_THAT(values(h200, result), ElementsAre(541));
+    what.set("mask", "full", "full");
+    EXPECT_THAT(values(h200, result), ElementsAre(594));
+    EXPECT_THAT(values("NVIDIA H100 SXM", result), IsEmpty());
+    for (const auto& [name, value] :
+         {std::pair{"inputs", "zeros"}, std::pair{"keys", "4096"}, std::pair{"batch", "2"},
+          std::pair{"modifier", "alibi"}, std::pair{"dtype", "fp16"}, std::pair{"seq", "8193"}}) {
+        auto other = result;
+        other.what.set(name, value);
+        EXPECT_THAT(values(h200, other), IsEmpty()) << name;
+    }
+}
+
 TEST(Published, WhatWasReadInAnExcerptIsMarked) {
     for (const auto& row : shipped()) {
         const bool excerpt = std::ranges::any_of(
@@ -181,6 +205,9 @@ TEST_F(BrokenPublished, NamesFileLineAndColumn) {
     expect("kind = \"ratio\"\nvalue = 1\n" + rest, "3:1: \"over\" is missing");
     expect("kind = \"guess\"\n", "6:8: \"kind\" is \"guess\", expected measured or ratio");
     expect("value = 1\nshapes = [[1, 2]]\n" + rest, "7:11: expected [M, N, K]");
+    expect("value = 1\ncase = 3\n" + rest, "7:8: \"case\" has another type");
+    expect("value = 1\ncase = { heads = true }\n" + rest,
+           "7:18: expected a whole number from 0 to 1,000,000");
     expect("colour = 1\n", "6:10: unknown key \"colour\"");
 }
 

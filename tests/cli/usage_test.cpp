@@ -66,6 +66,18 @@ TEST_F(ProgramUsage, NamesUnknownValues) {
         {{"gemm", "--sweep", "n=64..128+64", "--as", "do_bench"}, "--sweep and --as", ""},
         {{"gemm", "--format", "xml"}, "unknown format \"xml\"", "table, json, csv"},
         {{"gemm", "--protocol", "bost"}, "unknown protocol \"bost\"", "did you mean \"boost\"?"},
+        {{"attention", "--heads", "12", "--kv-heads", "5"}, "5 kv-heads don't divide 12", "each"},
+        {{"attention", "--mask", "causl"}, "unknown mask \"causl\"", "causal"},
+        {{"attention", "--mask", "causal+window:0"}, "window:0 sees no key", "at least 1"},
+        {{"attention", "--mask", "document:100/200"}, "don't cover a sequence of 1024", "add up"},
+        {{"attention", "--mask", "document:no/such/file"}, "no/such/file", ""},
+        {{"attention", "--modifier", "softcap"}, "unknown modifier \"softcap\"", "softcap:C"},
+        {{"attention", "--pass", "back"}, "unknown pass \"back\"", "backward"},
+        {{"attention", "--model", "llama3-8c"}, "llama3-8c", "llama3-8b"},
+        {{"attention", "--model", "gpt2-1.5b", "--tp", "2"}, "--tp 2", "divisor"},
+        {{"attention", "--lengths", "5/9", "--seq", "9"}, "--lengths and --seq", "leave one out"},
+        {{"attention", "--sweep", "heads=1..4+1"}, "\"heads=1..4+1\"", "--sweep dim=64..256+8"},
+        {{"attention", "--dtype", "int8"}, "attention in int8", "bf16"},
         {{"memory", "--op", "triat"}, "\"triat\"", "did you mean \"triad\"?"},
         {{"memory", "--size", "64Q"}, "size \"64Q\"", "64K"},
         {{"memory", "--size", "-64"}, "size \"-64\"", "64K"},
@@ -114,8 +126,8 @@ TEST_F(ProgramUsage, HelpAndVersionAreFine) {
     const auto version = run({"--version"});
     expect_fine(version);
     EXPECT_TRUE(version.out.starts_with("assay ")) << version.out;
-    for (const Words& command :
-         std::vector<Words>{{}, {"run"}, {"info"}, {"gemm"}, {"memory"}, {"selftest"}}) {
+    for (const Words& command : std::vector<Words>{
+             {}, {"run"}, {"info"}, {"gemm"}, {"memory"}, {"attention"}, {"selftest"}}) {
         const auto help = run(command + Words{"--help"});
         expect_fine(help);
         EXPECT_THAT(help.out, testing::HasSubstr("Examples:\n  assay ")) << help.out;

@@ -46,7 +46,7 @@ TEST(Rules, HaveIdsOfTheirOwnAndSayWhatTheyFind) {
         EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
         EXPECT_FALSE(rule.finds.empty()) << rule.id;
     }
-    EXPECT_EQ(ids.size(), 18U);
+    EXPECT_EQ(ids.size(), 20U);
 }
 
 TEST(Rules, FindNothingInACleanRun) {
@@ -428,6 +428,55 @@ TEST(SizeCliff, NamesSizeAndWhatToPadTo) {
     EXPECT_EQ(findings_in(run)[0].evidence.size(), 2U);
     fp32(run).series = {{"padding gain", "n", "ratio", {}, {}}, {"pad to", "n", "size", {}, {}}};
     EXPECT_THAT(findings_in(run), IsEmpty());
+}
+
+// An attention of the good machine, which a pass and seconds are given.
+record::Result attention(const record::Run& run, const char* pass, double seconds, double tflop) {
+    auto result = *std::ranges::find(run.results, "gemm", &record::Result::probe);
+    result.probe = "attention";
+    result.what = {};
+    result.what.set("heads", 12).set("seq", 1024).set("dim", 64).set("dtype", "fp32");
+    result.what.set("pass", pass);
+    auto rate = result.metrics[0];
+    rate.value = tflop / seconds;
+    rate.interval.reset();
+    auto time = rate;
+    time.name = "time";
+    time.unit = "s";
+    time.value = seconds;
+    result.metrics = {rate, time};
+    return result;
+}
+
+TEST(BackwardSlow, IsOneThatTakesMoreThanItsFlopTell) {
+    auto run = good_machine();
+    run.results.push_back(attention(run, "forward", 1e-3, 1e-3));
+    run.results.push_back(attention(run, "backward", 3.7e-3, 2.5e-3));
+    EXPECT_THAT(findings_in(run), IsEmpty());
+    run.results.push_back(attention(run, "backward", 3.8e-3, 2.5e-3));
+    expect_only(run, "backward-slow", Severity::warning,
+                "takes 3.80 times as long as its forward pass, for 2.50 times the FLOP");
+    auto& time = run.results.back().metrics[1];
+    time.interval = {3.6e-3, 4e-3};
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "not surely";
+    time.interval.reset();
+    run.results.back().what.set("mask", "causal");
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "another case's forward pass";
+    run.results.back().what.set("mask", "causal", "causal");
+    run.results.back().conditions.protocol = "sustained";
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "another protocol's";
+}
+
+TEST(SlowerThanCpu, IsAnAcceleratorBehindItsHost) {
+    auto run = good_machine();
+    auto slow = fp32(run);
+    slow.device = "cuda:0";
+    run.results.push_back(slow);
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "as fast";
+    run.results.back().metrics[0].value *= 0.9;
+    expect_only(run, "slower-than-cpu", Severity::warning, "and this host's CPU 3.200");
+    run.results.back().what.set("k", 7);
+    EXPECT_THAT(findings_in(run), IsEmpty()) << "another case";
 }
 
 TEST(NoTelemetry, SaysOnceWhyClockAndPowerAreMissing) {

@@ -77,6 +77,25 @@ TEST(Verdict, FailedCasesDeliverNothing) {
     EXPECT_THAT(quantities(verdict), testing::Not(testing::Contains("bf16 matrix product")));
 }
 
+TEST(Verdict, AttentionStandsBesideProductsAndWhatOthersPublished) {
+    auto run = h200_machine();
+    auto attention = result_of(run, "gemm", "bf16");
+    attention.probe = "attention";
+    attention.what = {};
+    attention.what.set("batch", "1", "1").set("heads", 64).set("kv_heads", "8", "64");
+    attention.what.set("seq", 8192).set("dim", 128).set("dtype", "bf16").set("mask", "causal");
+    attention.what.set("pass", "forward");
+    attention.metrics[0].value = 650;
+    run.results.push_back(attention);
+    const auto verdict = verdict_of(run);
+    const auto& one = delivered(verdict, "bf16 attention forward");
+    EXPECT_EQ(one.value, 650);
+    EXPECT_EQ(one.promised, delivered(verdict, "bf16 matrix product").promised);
+    ASSERT_EQ(one.published.size(), 1U);
+    EXPECT_EQ(one.published[0].value, 644);
+    EXPECT_THAT(verdict.headline, testing::Not(HasSubstr("650"))) << "products and memory only";
+}
+
 TEST(Verdict, TellsBoostFromSustained) {
     const auto verdict = verdict_of(h200_machine());
     std::vector<std::string> lines;

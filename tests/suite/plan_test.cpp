@@ -178,7 +178,7 @@ TEST(ShippedSuites, RunOnACpuAndOnAnAccelerator) {
             EXPECT_EQ(plan.suite, name);
             EXPECT_GT(plan.budget.on(device), 0);
             auto cases = cases_on(plan, device);
-            for (const auto* probe : {"selftest", "gemm", "memory"}) {
+            for (const auto* probe : {"selftest", "gemm", "attention", "memory"}) {
                 EXPECT_FALSE(cases[probe].empty()) << probe;
             }
             for (auto& [probe, texts] : cases) {
@@ -195,6 +195,9 @@ TEST(ShippedSuites, QuickMeasuresAnAcceleratorAtItsSize) {
     const auto cases = cases_on(plan, kGpu);
     EXPECT_THAT(cases.at("gemm"), testing::Contains("m=8192 n=8192 k=8192 dtype=bf16"));
     EXPECT_THAT(cases.at("gemm"), testing::Contains("m=16384 n=8192 k=1280 dtype=bf16"));
+    EXPECT_THAT(cases.at("attention"),
+                testing::Contains("batch=2 heads=16 seq=16384 dim=128 dtype=bf16 mask=causal "
+                                  "pass=backward"));
     EXPECT_THAT(cases.at("memory"), testing::Contains("op=copy size=4G"));
     EXPECT_THAT(cases.at("memory"), testing::Contains("op=device_to_host size=256M"));
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "support/fake_attention.h"
 #include "support/fake_ops.h"
 #include "support/fake_stream.h"
 
@@ -58,6 +59,7 @@ FakeDevice::FakeDevice(record::DeviceFacts facts)
     : facts_(std::move(facts)), telemetry_(std::make_unique<FakeTelemetry>(*this)) {
     facilities_.emplace_back(ops::Fill::kName, std::make_unique<FakeFill>());
     facilities_.emplace_back(ops::Matmul::kName, std::make_unique<FakeMatmul>(script));
+    facilities_.emplace_back(ops::Attention::kName, std::make_unique<FakeAttention>(script));
     facilities_.emplace_back(ops::Memory::kName, std::make_unique<FakeMemory>(script));
     facilities_.emplace_back(ops::Transfer::kName, std::make_unique<FakeTransfer>(*this));
     facilities_.emplace_back(ops::ClockStamps::kName, std::make_unique<FakeClockStamps>(script));

@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "device/device.h"
+#include "work/attention.h"
 #include "work/type.h"
 
 namespace assay::device {
 
-// One of the device's ways to a product: an entry point or an algorithm.
+// One of the device's ways to a product, an entry point or an algorithm, or to attention.
 struct FakeWay {
     std::string name;
     double slowdown = 1;       // a call takes so many times the script's seconds
@@ -29,12 +30,13 @@ struct FakeWay {
     bool unsupported = false;  // prepare() throws Unsupported
     bool fails = false;        // enqueue() throws Error
     std::size_t workspace_bytes = 0;
-    std::function<void()> on_prepare = {};
+    std::function<void()> on_prepare = {};  // of a product
+    std::int64_t largest_dim = 0;           // of attention: it refuses larger ones; 0: it takes all
 };
 
 struct FakeScript {
     // Seconds that call number `call`, counted from 0 over the device's life and starting at
-    // `time`, takes. Matmul, memory, fill and transfer calls count.
+    // `time`, takes. Matmul, attention, memory, fill and transfer calls count.
     std::function<double(std::size_t call, double time)> seconds = [](std::size_t, double) {
         return 1e-3;
     };
@@ -47,12 +49,18 @@ struct FakeScript {
 
     // The first of each is what a product takes unasked.
     std::vector<FakeWay> entries, algorithms;
+    std::vector<FakeWay> providers{{.name = "oracle"}};  // of attention
+    // A call of attention takes so many times the script's seconds; none: once.
+    std::function<double(const work::Attention&, work::AttentionPass)> attention_slowdown;
     mutable std::size_t most_enumerated = 0;  // asked of the list of algorithms
 
     std::size_t memory_bytes = std::size_t{1} << 30;
     std::set<std::string> lacks;       // facilities, by name
     std::set<work::Type> lacks_types;  // of matrix operands
     double wrong_by = 0;               // relative error of every result; a word of a copy
+    // Of attention: in that pass, query head h reads key/value head h % kv_heads.
+    std::optional<work::AttentionPass> mispairs_heads;
+    std::string wrong_in;              // of attention: "o", "lse", "d_q", "d_k" or "d_v"; "": all
     std::vector<std::string> kernels;  // ways of each memory operation
     std::uint64_t largest_slice = std::uint64_t{32} << 20, least_bytes = std::uint64_t{8} << 20;
     std::optional<std::size_t> lost_at_call;    // that call loses the device

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "judge/look.h"
+#include "judge/rules.h"
+
+namespace assay::judge {
+
+namespace {
+
+// Time over forward's, by FLOP over forward's. A good backward pass keeps two more operands in a
+// kernel than the forward one, and takes 1.1 to 1.4 times as long for a FLOP: 2.7 to 3.4 times in
+// all where dims are equal.
+constexpr double kSlow = 1.5;
+
+// The interval's end that speaks against a finding.
+double surely(const record::Result& result, bool at_least) {
+    const auto& time = *result.metric("time");
+    if (!time.interval) return time.value;
+    return at_least ? time.interval->first : time.interval->second;
+}
+
+std::vector<record::Finding> apply(const Evidence& evidence) {
+    // By device, protocol and the rest of the case.
+    std::map<std::string, const record::Result*> forward;
+    const auto key = [](const record::Result& result) {
+        return fmt::format("{} {} {}", result.device, result.conditions.protocol,
+                           text_without(result.what, "pass"));
+    };
+    const auto is = [](const record::Result& result, std::string_view pass) {
+        return result.probe == "attention" && result.what.has("pass") &&
+               result.what.at("pass") == pass && measured(result, "throughput") &&
+               measured(result, "time");
+    };
+    for (const auto& result : evidence.run.results) {
+        if (is(result, "forward")) forward[key(result)] = &result;
+    }
+    Lines lines;
+    for (const auto& result : evidence.run.results) {
+        if (!is(result, "backward")) continue;
+        const auto found = forward.find(key(result));
+        if (found == forward.end()) continue;
+        const double time = *measured(result, "time") / *measured(*found->second, "time");
+        const double flop =
+            time * *measured(result, "throughput") / *measured(*found->second, "throughput");
+        const double least = surely(result, true) / surely(*found->second, false);
+        if (!(least > kSlow * flop)) continue;
+        lines.add(result, fmt::format("takes {} times as long as its forward pass, for {} times "
+                                      "the FLOP",
+                                      format_number(time, 3), format_number(flop, 3)));
+    }
+    return lines.finding(
+        kBackwardSlow.id, record::Severity::warning,
+        [](std::size_t n) {
+            return (n == 1 ? "1 backward pass" : fmt::format("{} backward passes", n)) +
+                   " slower than the forward one tells";
+        },
+        "compare all ways with --provider all, and look at which kernel ran (algorithm in the "
+        "JSON): an older or deterministic one, or one that writes the scores to memory");
+}
+
+}  // namespace
+
+const Rule kBackwardSlow{
+    "backward-slow", "a backward pass takes longer than its FLOP and the forward pass tell", apply};
+
+}  // namespace assay::judge
