@@ -6,56 +6,34 @@
 //
 //   bench_cuda_peers [SECONDS a row [memory|products]]
 #include <algorithm>
-#include <functional>
-#include <map>
 
 #include <fmt/format.h>
 
+#include "alternating.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "device/loader.h"
-#include "measure/interleave.h"
 #include "measure/stream_subject.h"
 #include "measure/tune.h"
 #include "ops/fill.h"
 #include "ops/memory.h"
-#include "peer_subject.h"
 #include "probes/matmul_check.h"
 #include "probes/matmul_operands.h"
-#include "stats/quantile.h"
 #include "work/shapes.h"
 
 namespace {
 
 using namespace assay;
-using bench::PeerSubject;
+using bench::alternate;
+using bench::attempt;
+using bench::median_of;
+using bench::print_row;
+using bench::Torch;
 
-constexpr double kRound =
-    0.06;  // s; longer than what the other process's context costs to bring in
 constexpr double kTuning = 2.5;  // s a product
-
-// A process of torch's, which takes one problem after the other: importing torch takes seconds.
-class Torch {
-  public:
-    PeerSubject& with(const std::string& name, const Json& problem) {
-        auto& peer = peers_[name];
-        if (peer) {
-            peer->prepare(problem);
-        } else {
-            crew::Command command{
-                {"/usr/bin/env", "python3", std::string(ASSAY_PEERS_DIR) + "/torch_cuda_peer.py"}};
-            command.own_protocol = false;
-            peer = std::make_unique<PeerSubject>(name, std::move(command), problem);
-        }
-        return *peer;
-    }
-
-  private:
-    std::map<std::string, std::unique_ptr<PeerSubject>> peers_;
-};
 
 // One product of ours: its operands, the library's own choice and the tuned one.
 class Ours {
@@ -119,38 +97,6 @@ class Ours {
     std::unique_ptr<ops::PreparedMatmul> heuristic_, tuned_;
     std::unique_ptr<measure::StreamSubject> chosen_, best_;
 };
-
-std::vector<measure::Alternative> alternate(const std::vector<measure::Subject*>& subjects,
-                                            double limit_s) {
-    measure::SteadyClock clock;
-    // Into the power state of the rounds.
-    std::vector<double> seconds(1);
-    const double start = clock.now();
-    while (clock.now() < start + 1.5) {
-        for (auto* subject : subjects) subject->run(seconds, 20);
-    }
-    measure::InterleaveOptions options;
-    options.limit_s = limit_s;
-    options.round_s = kRound;
-    options.min_rounds = 30;
-    return measure::interleave(subjects, clock, options);
-}
-
-double median_of(const measure::Alternative& alternative) {
-    return stats::median(alternative.seconds);
-}
-
-// Our rate over the peer's, by round.
-void print_row(const std::string& what, double work, const char* unit,
-               const measure::Alternative& peer, const measure::Alternative& ours) {
-    const auto ratio = stats::ratio_of_rounds(peer.seconds, ours.seconds);
-    fmt::print("| {} | {} {} {} | {} {} {} | {:.4f} ({:.4f} to {:.4f}) | {} | {} |\n", what,
-               ours.name, format_number(work / median_of(ours)), unit, peer.name,
-               format_number(work / median_of(peer)), unit, 1 / ratio.value, 1 / ratio.interval.hi,
-               1 / ratio.interval.lo, stats::name(stats::verdict(ratio.interval)),
-               peer.seconds.size());
-    std::fflush(stdout);
-}
 
 const measure::Alternative& fastest(std::span<const measure::Alternative> some) {
     return *std::ranges::min_element(some, {}, median_of);
@@ -262,24 +208,11 @@ void compare_memory(device::Device& device, Torch& torch, std::uint64_t bytes, d
     }
 }
 
-// One comparison that can't be made doesn't cost the others.
-void attempt(const std::string& what, const std::function<void()>& compare) {
-    try {
-        compare();
-    } catch (const Interrupted&) {
-        throw;
-    } catch (const Error& error) {
-        fmt::print("| {} | failed: {} | | | | |\n", what, error.what());
-        std::fflush(stdout);
-    }
-}
-
 void compare_all(double limit_s, std::string_view part) {
     const auto device = device::open_device("cuda:0");
-    Torch torch;
+    Torch torch("torch_cuda_peer.py");
     fmt::print("{} on {}, assay {} ({}).\n\n", utc_now(), device->facts().name, version(), build());
-    fmt::print("| what | assay | torch | assay's rate over torch's (95 %) | assay is | rounds |\n");
-    fmt::print("|---|---|---|---|---|---|\n");
+    bench::print_header();
     for (const std::uint64_t gib : {1U, 2U, 4U, 8U}) {
         if (part == "products") break;
         attempt(fmt::format("{}G", gib),

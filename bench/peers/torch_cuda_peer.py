@@ -3,6 +3,7 @@
 
 import peer
 import torch
+from torch_cuda_timing import Timed
 
 TYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16,
          "fp16": torch.float16, "fp8_e4m3fn": torch.float8_e4m3fn, "fp8_e5m2": torch.float8_e5m2}
@@ -56,29 +57,6 @@ def prepare(problem):
     about = (f"torch {torch.__version__}, cuBLAS through "
              f"{torch.backends.cuda.preferred_blas_library().name}")
     return Timed(calls), about
-
-
-class Timed:
-    """Samples by CUDA events behind a kernel that keeps the stream busy while they are queued."""
-
-    def __init__(self, calls):
-        self.calls = calls
-        self.next = 0
-        for call in calls:
-            call()
-        torch.cuda.synchronize()
-
-    def seconds(self, samples, calls):
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(samples + 1)]
-        torch.cuda._sleep(2_000_000)  # about 1 ms of cycles
-        events[0].record()
-        for i in range(samples):
-            for _ in range(calls):
-                self.calls[self.next % len(self.calls)]()
-                self.next += 1
-            events[i + 1].record()
-        torch.cuda.synchronize()
-        return [events[i].elapsed_time(events[i + 1]) / 1e3 / calls for i in range(samples)]
 
 
 peer.serve(prepare)
