@@ -106,6 +106,22 @@ void set_memory(const Processor& row, const record::DeviceFacts& facts, Promises
     }
 }
 
+// A hypervisor may pass on a processor's instruction sets and hide its name. A matrix unit that the
+// named cores don't have is a sure sign: what they are isn't known then.
+std::string disguise(const Processor& row, const record::DeviceFacts& facts) {
+    const auto is_of_matrix_unit = [](const std::string& f) { return f.starts_with("amx_"); };
+    const auto of_device = std::ranges::find_if(facts.features, is_of_matrix_unit);
+    if (of_device == facts.features.end()) return "";
+    for (const auto& [type, ways] : row.core.rates) {
+        for (const auto& rate : ways) {
+            if (std::ranges::any_of(rate.features, is_of_matrix_unit)) return "";
+        }
+    }
+    return fmt::format(
+        "it says it is {}, whose cores have no {}: a virtual machine's host hides what it is",
+        row.name, *of_device);
+}
+
 std::string why_not_found(const record::DeviceFacts& facts) {
     const auto id = identity(facts);
     if (!id) return "the processor's family and model can't be read";
@@ -119,6 +135,9 @@ Promises processor_promises(const record::DeviceFacts& facts) {
     const auto processors = load_processors(data_dir() / "processors.toml");
     const auto* row = find_processor(processors, facts);
     if (row == nullptr) return unknown_promises(facts.kind, why_not_found(facts));
+    if (const auto why = disguise(*row, facts); !why.empty()) {
+        return unknown_promises(facts.kind, why);
+    }
     auto promises = unknown_promises(facts.kind, "");
     promises.model = row->name;
     for (auto& [type, promise] : promises.flop_per_cycle) {

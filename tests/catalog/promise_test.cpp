@@ -36,6 +36,11 @@ record::DeviceFacts xeon(const std::string& model, const std::string& name) {
     return facts;
 }
 
+record::DeviceFacts without_matrix_unit(record::DeviceFacts facts) {
+    std::erase_if(facts.features, [](const auto& feature) { return feature.starts_with("amx"); });
+    return facts;
+}
+
 TEST(Promise, Zen4DesktopHasTwoFmaPipesOf256Bits) {
     const auto p = promises(ryzen_7950x());
     EXPECT_EQ(p.model, "Ryzen 7000");
@@ -54,6 +59,17 @@ TEST(Promise, AmxGivesSixteenTimesTheRateOfFp32) {
     EXPECT_THAT(p.flop_per_cycle.at("bf16").value, Optional(2 * 1024.0));
     EXPECT_THAT(p.flop_per_cycle.at("int8").value, Optional(2 * 2048.0));
     EXPECT_THAT(p.flop_per_cycle.at("bf16").basis, HasSubstr("amx_bf16"));
+}
+
+// As on a virtual machine that is told another processor's model than its host's.
+TEST(Promise, AMatrixUnitThatTheNamedCoresLackGivesADisguiseAway) {
+    const auto facts = xeon("167", "Intel(R) Xeon(R) Processor");
+    const auto p = promises(facts);
+    EXPECT_EQ(p.model, "");
+    EXPECT_EQ(p.flop_per_cycle.at("int8").value, std::nullopt);
+    EXPECT_THAT(p.flop_per_cycle.at("int8").basis, HasSubstr("Rocket Lake"));
+    EXPECT_THAT(p.flop_per_cycle.at("int8").basis, HasSubstr("amx_bf16"));
+    EXPECT_EQ(promises(without_matrix_unit(facts)).model, "Rocket Lake");
 }
 
 TEST(Promise, CountsOnlyInstructionSetsThatTheDeviceHas) {
@@ -78,7 +94,7 @@ TEST(Promise, PeakIsUnknownWithoutAHighestClock) {
 }
 
 TEST(Promise, CountsCoresOfTwoKindsApart) {
-    auto facts = xeon("151", "12th Gen Intel(R) Core(TM) i9-12900K");
+    auto facts = without_matrix_unit(xeon("151", "12th Gen Intel(R) Core(TM) i9-12900K"));
     facts.compute_units = facts.compute_units_total = 16;
     EXPECT_FALSE(promises(facts).flop_per_cycle.at("fp32").value);
     EXPECT_THAT(promises(facts).flop_per_cycle.at("fp32").basis,
@@ -128,7 +144,7 @@ TEST(Promise, BandwidthIsUnknownForAShareOfAMachine) {
 }
 
 TEST(Promise, BandwidthIsUnknownWhereTheModelDoesntTellIt) {
-    const auto p = promises(xeon("108", "Intel(R) Xeon(R) D-2796NT"));
+    const auto p = promises(without_matrix_unit(xeon("108", "Intel(R) Xeon(R) D-2796NT")));
     EXPECT_EQ(p.model, "Ice Lake-D");
     EXPECT_FALSE(p.bandwidth.value);
     EXPECT_THAT(p.bandwidth.basis, HasSubstr("isn't in data/processors.toml"));
