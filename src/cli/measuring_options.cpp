@@ -49,7 +49,12 @@ class Keeper {
         guarded([&] { store_->end(run); });
     }
     bool failed() const { return failed_; }
-    std::string place() const { return store_->describe(); }
+    // Where the run can be found again.
+    std::string describe(const record::Run& run) const {
+        const auto place = store_->describe();
+        if (place == "none") return "they are in what was printed: --store keeps them too";
+        return fmt::format("they are run {} in {}", run.id, place);
+    }
 
   private:
     template <class Write>
@@ -106,7 +111,7 @@ void explain(const record::Run& run, const Keeper& keeper) {
     if (run.state == record::RunState::interrupted) {
         complain(fmt::format("interrupted with {} {} measured", run.results.size(),
                              run.results.size() == 1 ? "case" : "cases"),
-                 fmt::format("they are run {} in {}", run.id, keeper.place()));
+                 keeper.describe(run));
     } else if (failed > 0) {
         const auto& result = first(record::Status::failed);
         complain(fmt::format("{} of {} cases failed, the first {}: {}", failed, run.results.size(),

@@ -17,11 +17,11 @@ namespace {
 // all where dims are equal.
 constexpr double kSlow = 1.5;
 
-// The interval's end that speaks against a finding.
-double surely(const record::Result& result, bool at_least) {
-    const auto& time = *result.metric("time");
-    if (!time.interval) return time.value;
-    return at_least ? time.interval->first : time.interval->second;
+// The time of a case whose interval can speak for or against a finding, else null.
+const record::Metric* sure_time(const record::Result& result) {
+    if (!measured(result, "time")) return nullptr;
+    const auto* time = result.metric("time");
+    return time->interval && time->trustworthy != false ? time : nullptr;
 }
 
 std::vector<record::Finding> apply(const Evidence& evidence) {
@@ -34,7 +34,7 @@ std::vector<record::Finding> apply(const Evidence& evidence) {
     const auto is = [](const record::Result& result, std::string_view pass) {
         return result.probe == "attention" && result.what.has("pass") &&
                result.what.at("pass") == pass && measured(result, "throughput") &&
-               measured(result, "time");
+               sure_time(result) != nullptr;
     };
     for (const auto& result : evidence.run.results) {
         if (is(result, "forward")) forward[key(result)] = &result;
@@ -47,7 +47,8 @@ std::vector<record::Finding> apply(const Evidence& evidence) {
         const double time = *measured(result, "time") / *measured(*found->second, "time");
         const double flop =
             time * *measured(result, "throughput") / *measured(*found->second, "throughput");
-        const double least = surely(result, true) / surely(*found->second, false);
+        const double least =
+            sure_time(result)->interval->first / sure_time(*found->second)->interval->second;
         if (!(least > kSlow * flop)) continue;
         lines.add(result, fmt::format("takes {} times as long as its forward pass, for {} times "
                                       "the FLOP",

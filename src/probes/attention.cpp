@@ -13,6 +13,7 @@
 #include "base/range.h"
 #include "base/units.h"
 #include "measure/summary.h"
+#include "probes/attention_cpu.h"
 #include "probes/attention_dense.h"
 #include "probes/attention_providers.h"
 #include "probes/attention_setup.h"
@@ -20,24 +21,13 @@
 #include "probes/attention_sweep.h"
 #include "probes/cache_clearer.h"
 #include "probes/efficiency.h"
+#include "probes/list_file.h"
 #include "probes/sampled.h"
+#include "work/attention_tiles.h"
 
 namespace assay::probes {
 
 namespace {
-
-bool is_given(const Options& options, const char* option) {
-    return options.values().contains(option);
-}
-
-template <class Parse>
-auto parse_list(const Options& options, const char* option, Parse parse) {
-    std::vector<decltype(parse(std::string_view{}))> values;
-    for (const auto& word : parse_words(options.at(option), "--" + std::string(option))) {
-        values.push_back(parse(word));
-    }
-    return values;
-}
 
 std::vector<std::int64_t> parse_lengths_of(const Options& options, const char* option) {
     std::vector<std::int64_t> values;
@@ -52,15 +42,6 @@ std::vector<std::int64_t> parse_lengths_of(const Options& options, const char* o
     return values;
 }
 
-// "yes" or "no"; no when it isn't given.
-bool is_asked(const Options& options, const char* option) {
-    const auto& word = options.at(option);
-    if (word.empty() || word == "no") return false;
-    if (word == "yes") return true;
-    throw UsageError(fmt::format("--{} {} is neither yes nor no", option, word),
-                     "leave the value out for yes");
-}
-
 std::int64_t integer_or(const Options& options, const char* option, std::int64_t otherwise) {
     const auto& word = options.at(option);
     return word.empty() ? otherwise : parse_integer(word, "--" + std::string(option));
@@ -72,7 +53,7 @@ std::vector<AttentionShape> shapes_of(const Options& options) {
     const auto tp = parse_integer(options.at("tp"), "--tp");
     if (!model.empty()) {
         for (const auto* option : {"heads", "kv-heads", "dim", "value-dim"}) {
-            if (is_given(options, option)) {
+            if (options.is_given(option)) {
                 throw UsageError(fmt::format("--model and --{} can't be combined", option),
                                  "leave one out: the model has heads and dims of its own");
             }
@@ -81,8 +62,7 @@ std::vector<AttentionShape> shapes_of(const Options& options) {
     }
     if (tp != 1) throw UsageError("--tp without --model", "add --model, or divide --heads");
     std::vector<AttentionShape> shapes;
-    for (const auto dim : parse_list(
-             options, "dim", [](std::string_view word) { return parse_integer(word, "--dim"); })) {
+    for (const auto dim : parse_integers(options, "dim")) {
         AttentionShape shape;
         shape.heads = parse_integer(options.at("heads"), "--heads");
         shape.kv_heads = integer_or(options, "kv-heads", shape.heads);
@@ -98,17 +78,15 @@ std::vector<work::Attention> lengths_of(const Options& options) {
     std::vector<work::Attention> problems;
     if (!options.at("lengths").empty()) {
         for (const auto* option : {"batch", "seq", "keys"}) {
-            if (is_given(options, option)) {
+            if (options.is_given(option)) {
                 throw UsageError(fmt::format("--lengths and --{} can't be combined", option),
                                  "leave one out: lengths say how many and how long");
             }
         }
-        set_lengths(problems.emplace_back(), parse_lengths(options.at("lengths")));
+        set_lengths(problems.emplace_back(), parse_lengths(read_lengths(options.at("lengths"))));
         return problems;
     }
-    for (const auto batch : parse_list(options, "batch", [](std::string_view word) {
-             return parse_integer(word, "--batch");
-         })) {
+    for (const auto batch : parse_integers(options, "batch")) {
         for (const auto seq : parse_lengths_of(options, "seq")) {
             const auto keys = options.at("keys").empty() ? std::vector<std::int64_t>{seq}
                                                          : parse_lengths_of(options, "keys");
@@ -125,25 +103,12 @@ std::vector<work::Attention> lengths_of(const Options& options) {
 
 // As given; of a model its own where none is.
 std::vector<std::string> masks_of(const Options& options, const AttentionShape& shape) {
-    if (!is_given(options, "mask") && !options.at("model").empty()) {
+    if (!options.is_given("mask") && !options.at("model").empty()) {
         return {shape.window ? fmt::format("causal+window:{}", *shape.window) : "causal"};
     }
-    return parse_mask_list(options.at("mask"));
-}
-
-// What run() must know, though the attention is the same with and without.
-void set_flag(record::Case& what, const char* name, bool value) {
-    if (value) what.set(name, "yes", "yes");
-}
-
-// Each case so far with each of `values`, as `set` puts it in.
-template <class Value, class Set>
-void cross(std::vector<AttentionCase>& cases, const std::vector<Value>& values, Set set) {
-    std::vector<AttentionCase> crossed;
-    for (const auto& one : cases) {
-        for (const auto& value : values) set(crossed.emplace_back(one), value);
-    }
-    cases = std::move(crossed);
+    auto masks = parse_mask_list(options.at("mask"));
+    for (auto& mask : masks) mask = read_mask_lists(mask);
+    return masks;
 }
 
 // Sizes whose strides 64 bits can count; what else may be wrong with them work::validate() says.
@@ -198,9 +163,8 @@ void measure_plain(const AttentionCase& attention, const record::Case& what, Ben
     result.launches.back().samples.insert(choice.samples.begin(), choice.samples.end());
     result.checks.push_back(setup.answer_as_it_is("answer under load"));
     result.checks.push_back(setup.answer(*chosen.prepared, "answer after load"));
-    if (what.has("against_dense") && work::density(attention.problem) < 1) {
-        measure_against_dense(setup, chosen, clear, bench, result);
-    }
+    if (what.has("against_dense")) measure_against_dense(setup, chosen, clear, bench, result);
+    if (what.has("against_cpu")) measure_against_cpu(setup, chosen, clear, bench, result);
 }
 
 // In words, for the definitions of rates.
@@ -217,6 +181,18 @@ record::Metric fact(std::string name, double value, std::string definition) {
     metric.definition = std::move(definition);
     metric.value = value;
     return metric;
+}
+
+// The counts behind the densities.
+void describe_work(const AttentionCase& attention, record::Result& result) {
+    const auto& p = attention.problem;
+    auto& settings = result.conditions.settings;
+    settings["FLOP"] = fmt::format("{:.0f}", work::flop(p, attention.pass));
+    if (work::density(p) >= 1) return;
+    const auto tiles = work::count_tiles(p);
+    settings["tiles"] =
+        fmt::format("{} full, {} partial, {} empty", tiles.full, tiles.partial, tiles.empty);
+    settings["tile FLOP"] = fmt::format("{:.0f}", work::tile_flop(p, attention.pass));
 }
 
 // What a mask leaves of a case, where it leaves out anything.
@@ -249,6 +225,7 @@ std::vector<std::string> AttentionProbe::examples() const {
             "assay attention --model deepseek-v3 --tp 8 --seq 4096 --dtype bf16",
             "assay attention --batch 2 --heads 16 --seq 16384 --dim 128 --dtype bf16 --mask "
             "causal,causal+window:4096,causal+document:even:16 --against-dense",
+            "assay attention --device cuda:0 --mask causal --pass forward,backward --against-cpu",
             "assay attention --seq 2048 --modifier none,softcap:50,alibi --mask causal",
             "assay attention --lengths 512/1024/77 --mask causal",
             "assay attention --dim 128 --provider all",
@@ -285,6 +262,8 @@ std::vector<OptionSpec> AttentionProbe::options() const {
          "auto: the fastest that computes right, which is kept; all: each, interleaved"},
         {"retune", "", "yes|no", "auto: compare again, whatever is known to be the fastest", "yes"},
         {"against-dense", "", "yes|no", "also compare with a full mask, interleaved", "yes"},
+        {"against-cpu", "", "yes|no",
+         "on an accelerator: also compare with this host's CPU, interleaved", "yes"},
         {"sweep", "", "dim|seq=FIRST..LAST+STEP",
          "a size over a range, interleaved: finds sizes that take longer than padded to a larger "
          "one"},
@@ -292,7 +271,7 @@ std::vector<OptionSpec> AttentionProbe::options() const {
 }
 
 std::vector<record::Case> AttentionProbe::expand(const Options& options,
-                                                 const record::DeviceFacts& /*facts*/) const {
+                                                 const record::DeviceFacts& facts) const {
     const auto types = work::parse_types(options.at("dtype"));
     const auto modifiers = parse_list(options, "modifier", work::parse_score_modifier);
     const auto passes = parse_list(options, "pass", work::parse_attention_pass);
@@ -302,6 +281,7 @@ std::vector<record::Case> AttentionProbe::expand(const Options& options,
     const auto providers = parse_words(options.at("provider"), "--provider");
     const bool retune = is_asked(options, "retune");
     const bool against_dense = is_asked(options, "against-dense");
+    const bool against_cpu = is_asked(options, "against-cpu");
     const auto& swept = options.at("sweep");
     const auto sweep = swept.empty() ? AttentionSweep{} : parse_attention_sweep(swept);
     const bool all = std::ranges::find(providers, kAllProviders) != providers.end();
@@ -310,9 +290,22 @@ std::vector<record::Case> AttentionProbe::expand(const Options& options,
                                      swept.empty() ? "against-dense" : "sweep"),
                          "run them one after the other");
     }
+    if (!swept.empty() && options.is_given(sweep.name())) {
+        throw UsageError(fmt::format("--sweep {0} and --{0} can't be combined", sweep.name()),
+                         "leave one out: the sweep says the sizes");
+    }
     if (!swept.empty() && against_dense) {
         throw UsageError("--sweep and --against-dense can't be combined",
                          "run them one after the other");
+    }
+    if (against_cpu && (all || !swept.empty())) {
+        throw UsageError(
+            fmt::format("--{} and --against-cpu can't be combined", all ? "provider all" : "sweep"),
+            "run them one after the other");
+    }
+    if (against_cpu && facts.kind == "cpu") {
+        throw UsageError("--against-cpu on this host's CPU has nothing to compare",
+                         "leave it out, or measure an accelerator: --device cuda:0");
     }
     if (retune && std::ranges::find(providers, kAutoProvider) == providers.end()) {
         throw UsageError("--retune without --provider auto", "leave out --retune");
@@ -354,13 +347,17 @@ std::vector<record::Case> AttentionProbe::expand(const Options& options,
           [](AttentionCase& a, const std::string& provider) { a.provider = provider; });
 
     std::vector<record::Case> cases;
-    for (const auto& attention : attentions) {
+    for (auto& attention : attentions) {
         work::validate(attention.problem);
-        if (!swept.empty()) validate(sweep, attention);
+        if (!swept.empty()) {
+            validate(sweep, attention);
+            attention = sweep.base(attention, options.is_given("value-dim"));
+        }
         auto what = to_case(attention);
         if (!swept.empty()) what.set("sweep", swept);
         if (attention.provider == kAutoProvider) set_flag(what, "retune", retune);
         set_flag(what, "against_dense", against_dense);
+        set_flag(what, "against_cpu", against_cpu);
         cases.push_back(std::move(what));
     }
     return cases;
@@ -372,6 +369,9 @@ bool AttentionProbe::has_own_method(const record::Case& what) const {
 
 void AttentionProbe::run(const record::Case& what, Bench& bench, record::Result& result) const {
     const auto attention = attention_from_case(what);
+    if (work::visible_pairs(attention.problem) == 0) {  // of no work there is no rate
+        throw Unsupported("the mask leaves no pair to compute");
+    }
     if (what.has("sweep")) {
         measure_sweep(attention, parse_attention_sweep(what.at("sweep")), bench, result);
     } else if (attention.provider == kAllProviders) {
@@ -379,6 +379,7 @@ void AttentionProbe::run(const record::Case& what, Bench& bench, record::Result&
     } else {
         measure_plain(attention, what, bench, result);
     }
+    if (!what.has("sweep")) describe_work(attention, result);
 }
 
 std::vector<record::Metric> AttentionProbe::metrics(const record::Result& result) const {
@@ -394,6 +395,7 @@ std::vector<record::Metric> AttentionProbe::metrics(const record::Result& result
     std::ranges::move(efficiency_metrics(result, flop), std::back_inserter(metrics));
     add_sparsity(attention, result, metrics);
     if (auto gain = dense_metric(result)) metrics.push_back(std::move(*gain));
+    std::ranges::move(cpu_metrics(result), std::back_inserter(metrics));
     std::ranges::move(ratio_metrics(alternatives_of(result.launches, kProviderSamples)),
                       std::back_inserter(metrics));
     return metrics;

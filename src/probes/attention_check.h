@@ -2,67 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "device/device.h"
 #include "ops/attention.h"
 #include "probes/attention_problem.h"
+#include "probes/attention_samples.h"
+#include "probes/filled_attention.h"
 #include "record/result.h"
-#include "work/attention_oracle.h"
 
 namespace assay::probes {
-
-// The operands of set 0 of RotatingAttention, made anew by counter: nothing is copied from the
-// device. `inner` is what is computed (attention.problem, or less of it at its strides).
-class FilledSource final : public work::AttentionSource {
-  public:
-    FilledSource(const AttentionCase& attention, const work::Attention& inner, std::uint64_t seed);
-
-    void read(work::AttentionTensor tensor, std::int64_t entry, std::int64_t head, std::int64_t row,
-              std::span<double> into) const override;
-    void read_gradient(std::int64_t entry, std::int64_t head, std::int64_t row,
-                       std::span<double> into) const override;
-    double bias(std::int64_t head, std::int64_t query, std::int64_t key) const override;
-
-    // Frees what was kept of keys and values.
-    void forget();
-
-  private:
-    void make(std::uint32_t stream, std::int64_t first, std::span<double> into) const;
-
-    AttentionCase attention_;
-    work::Attention inner_;
-    std::uint64_t seed_;
-    // Rows of keys and values are read for every query: those of one head are kept.
-    struct Kept {
-        std::int64_t entry = -1, head = -1;
-        std::vector<double> values;  // of all rows
-        std::vector<bool> made;      // by row
-    };
-    mutable std::map<work::AttentionTensor, Kept> kept_;
-    // The last row of d_o: the oracle reads it, and so does who gives it delta.
-    mutable std::int64_t gradient_first_ = -1;
-    mutable std::vector<double> gradient_;
-};
-
-// Rows of a head of an entry: queries or keys.
-struct SampledRow {
-    std::int64_t entry = 0, head = 0, row = 0;
-    bool operator==(const SampledRow&) const = default;
-    auto operator<=>(const SampledRow&) const = default;
-};
-
-// The first and last rows, those at the edges of tiles of 64 and 128, of windows and of documents,
-// and others spread evenly; of the first, a middle and the last entry, and of the heads at both
-// ends, in the middle and at the first boundary between groups. As many as take
-// `budget` elements of q, k, v or d_o to compute, the most telling first. At least four queries.
-// Keys that more queries see than the budget pays for are left out, under a causal mask
-// the early ones; where all are, the cheapest is taken if it costs four budgets at most.
-std::vector<SampledRow> sampled_queries(const work::Attention& problem, double budget);
-std::vector<SampledRow> sampled_keys(const work::Attention& problem, double budget);
 
 // References are computed once, for any number of answers. Of the sampled rows together, the
 // Euclidean norm of the error of o, d_q, d_k and d_v may be 1e-5 (fp32), 2e-3 (fp16), 1e-2 (bf16)
@@ -76,7 +26,10 @@ std::vector<SampledRow> sampled_keys(const work::Attention& problem, double budg
 // A gradient of q or k may be what rounding leaves of terms that cancel, as that of a row which
 // sees one key. Of the root-sum-square of its own terms (work::TermSizes) 2^-20 is allowed on top
 // (fp64: 2^-48), and where inputs are all ones, so that every gradient is such a remainder, of
-// their sum as much as of a norm. 2^-100 of an element (fp64: 2^-960, fp16: 2^-24) is always right.
+// their sum as much as of a norm. The delta of a query's gradient is made of o as the type holds
+// it, and of weights rounded before: what two unit roundoffs of o's elements, their signs any, make
+// of d_q is allowed too. Keys are held against the device's own o. 2^-100 of an element (fp64:
+// 2^-960, fp16: 2^-24) is always right.
 class AttentionChecker {
   public:
     // For set 0 of RotatingAttention, filled with `seed`; `inner` as there. References take about a

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "measure/tune.h"
-#include "stats/interval.h"
+#include "probes/paired_samples.h"
 #include "stats/ratio.h"
 
 namespace assay::probes {
@@ -14,7 +14,6 @@ namespace assay::probes {
 namespace {
 
 constexpr double kCompareTime = 3, kCompareShare = 0.5;
-constexpr std::size_t kFewestRounds = 6;
 
 std::unique_ptr<ops::PreparedAttention> prepare(ops::Attention& op, const AttentionCase& dense,
                                                 const std::string& provider) {
@@ -32,6 +31,10 @@ void measure_against_dense(AttentionSetup& setup, const OpenProvider& masked,
                            record::Result& result) {
     auto& settings = result.conditions.settings;
     auto full = setup.attention();
+    if (!(work::density(full.problem) < 1)) {
+        settings["dense"] = "the mask leaves out nothing";
+        return;
+    }
     full.problem.mask = {};
     full.mask_words.clear();
     try {
@@ -61,14 +64,8 @@ void measure_against_dense(AttentionSetup& setup, const OpenProvider& masked,
 }
 
 std::optional<record::Metric> dense_metric(const record::Result& result) {
-    std::vector<double> masked, dense;
-    for (const auto& launch : result.launches) {
-        const auto with = launch.samples.find("masked"), without = launch.samples.find("dense");
-        if (with == launch.samples.end() || without == launch.samples.end()) continue;
-        masked.insert(masked.end(), with->second.values.begin(), with->second.values.end());
-        dense.insert(dense.end(), without->second.values.begin(), without->second.values.end());
-    }
-    if (masked.empty() || masked.size() != dense.size()) return std::nullopt;
+    const auto [masked, dense] = paired_samples(result.launches, "masked", "dense");
+    if (masked.empty()) return std::nullopt;
     const auto ratio = stats::ratio_of_rounds(masked, dense);
     return record::Metric{"speed-up over dense",
                           "ratio",
@@ -80,7 +77,7 @@ std::optional<record::Metric> dense_metric(const record::Result& result) {
                           masked.size(),
                           std::nullopt,
                           std::nullopt,
-                          masked.size() >= kFewestRounds};
+                          masked.size() >= stats::kFewestRounds};
 }
 
 }  // namespace assay::probes

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
+#include <utility>
 
-#include "base/units.h"
-#include "ops/fill.h"
-#include "probes/matmul_operands.h"
+#include "base/error.h"
+#include "work/fill.h"
 
 namespace assay::probes {
 
@@ -15,11 +14,7 @@ namespace {
 
 using work::AttentionTensor;
 
-constexpr std::uint64_t kAlignment = 256;
-
-std::uint64_t aligned(std::uint64_t bytes) {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+enum Operand : std::size_t { kQ, kK, kV, kBias, kO, kLse, kDO, kDQ, kDK, kDV };
 
 std::int64_t elements_of(const AttentionCase& attention, AttentionTensor tensor) {
     const auto& p = attention.problem;
@@ -30,7 +25,7 @@ std::int64_t elements_of(const AttentionCase& attention, AttentionTensor tensor)
 std::uint64_t bytes_of(const AttentionCase& attention, AttentionTensor tensor) {
     const auto size =
         tensor == AttentionTensor::lse ? sizeof(float) : work::size_of(attention.problem.type);
-    return aligned(static_cast<std::uint64_t>(elements_of(attention, tensor)) * size);
+    return static_cast<std::uint64_t>(elements_of(attention, tensor)) * size;
 }
 
 std::uint64_t packed_bytes(const AttentionCase& attention) {
@@ -39,13 +34,61 @@ std::uint64_t packed_bytes(const AttentionCase& attention) {
         elements = std::max(elements,
                             fill_place(attention, tensor).first + elements_of(attention, tensor));
     }
-    return aligned(static_cast<std::uint64_t>(elements) * work::size_of(attention.problem.type));
+    return static_cast<std::uint64_t>(elements) * work::size_of(attention.problem.type);
 }
 
 std::uint64_t bias_bytes(const work::Attention& p) {
     if (!p.modifier.bias) return 0;
-    return aligned(static_cast<std::uint64_t>(p.heads) * static_cast<std::uint64_t>(p.queries) *
-                   static_cast<std::uint64_t>(p.keys) * work::size_of(p.type));
+    return static_cast<std::uint64_t>(p.heads) * static_cast<std::uint64_t>(p.queries) *
+           static_cast<std::uint64_t>(p.keys) * work::size_of(p.type);
+}
+
+bool is_packed(const AttentionCase& attention) {
+    return attention.layout == work::AttentionLayout::packed;
+}
+
+SetPlan plan_of(const device::Device& device, const AttentionCase& attention, std::uint64_t free) {
+    std::vector<std::uint64_t> bytes(kDV + 1);
+    bytes[kQ] =
+        is_packed(attention) ? packed_bytes(attention) : bytes_of(attention, AttentionTensor::q);
+    if (!is_packed(attention)) {
+        bytes[kK] = bytes_of(attention, AttentionTensor::k);
+        bytes[kV] = bytes_of(attention, AttentionTensor::v);
+    }
+    bytes[kBias] = bias_bytes(attention.problem);
+    bytes[kO] = bytes_of(attention, AttentionTensor::o);
+    bytes[kLse] = bytes_of(attention, AttentionTensor::lse);
+    if (attention.pass == work::AttentionPass::backward) {
+        bytes[kDO] = bytes[kO];
+        bytes[kDQ] = bytes[kQ];
+        bytes[kDK] = bytes[kK];
+        bytes[kDV] = bytes[kV];
+    }
+    return plan_sets(device, std::move(bytes), attention.cache, free,
+                     {"tensors", "choose a smaller batch, sequence or number of heads"});
+}
+
+struct Input {
+    Operand operand;
+    std::uint32_t stream;
+};
+constexpr std::array<Input, 5> kInputs{{{kQ, kStreamQ},
+                                        {kK, kStreamK},
+                                        {kV, kStreamV},
+                                        {kBias, kStreamScoreBias},
+                                        {kDO, kStreamGradient}}};
+
+void fill(device::Device& device, const RotatingSets& sets, const AttentionCase& attention,
+          std::uint64_t seed) {
+    const auto stream = device.create_stream();
+    for (const auto& [operand, counter] : kInputs) {
+        sets.fill(*stream, operand, {attention.inputs, seed, counter}, attention.problem.type);
+    }
+    stream->synchronize();
+}
+
+void poison_outputs(const RotatingSets& sets) {
+    for (const auto operand : {kO, kLse, kDQ, kDK, kDV}) sets.poison(operand);
 }
 
 // Copies rows of `inner` from `from` to `to`, both laid out by its strides.
@@ -86,136 +129,97 @@ FillPlace fill_place(const AttentionCase& attention, AttentionTensor tensor) {
     return {kStreamQ, 0};
 }
 
+SharedAttention::SharedAttention(device::Device& device, std::span<const AttentionCase> cases,
+                                 std::uint64_t seed)
+    : free_(device.memory().free) {
+    SetPlan whole;  // each operand as large as any case has it, in all sets together
+    whole.bytes.assign(kDV + 1, 0);
+    for (const auto& one : cases) {
+        try {
+            const auto plan = plan_of(device, one, free_);
+            for (std::size_t i = 0; i < plan.bytes.size(); ++i) {
+                if (i != kLse) whole.bytes[i] = std::max(whole.bytes[i], plan.bytes_of_all(i));
+            }
+        } catch (const Unsupported&) {
+            continue;  // it is told when its turn comes
+        }
+    }
+    if (cases.empty()) return;
+    const RotatingSets sets(device, whole);
+    fill(device, sets, cases.front(), seed);
+    memory_ = sets.memory();
+}
+
 RotatingAttention::RotatingAttention(device::Device& device, const AttentionCase& attention,
                                      std::uint64_t seed, const work::Attention* inner)
-    : device_(device), attention_(attention), seed_(seed) {
-    measure_parts();
-    for (const auto* part : parts()) set_bytes_ += part->bytes;
-    const std::uint64_t free = device.memory().free;
-    if (set_bytes_ > free) {
-        throw Unsupported(
-            "one set of tensors needs " + format_bytes(static_cast<double>(set_bytes_)) + ", and " +
-                format_bytes(static_cast<double>(free)) + " of " + device.facts().id + " are free",
-            "choose a smaller batch, sequence or number of heads");
+    : attention_(attention), sets_(device, plan_of(device, attention, device.memory().free)) {
+    if (inner == nullptr) {
+        fill(device, sets_, attention, seed);
+    } else {
+        fill_inner(device, *inner, seed);
     }
-    if (attention.cache == CacheState::cold) {
-        const std::uint64_t cold = 2 * device.facts().last_level_cache_bytes;
-        const std::uint64_t wanted =
-            std::max<std::uint64_t>(2, (cold + set_bytes_ - 1) / set_bytes_);
-        const std::uint64_t possible = std::max<std::uint64_t>(1, free / 2 / set_bytes_);
-        sets_ = static_cast<int>(std::min(wanted, possible));
-        if (possible < wanted) {
-            note_ = "operands rotate over " + std::to_string(sets_) +
-                    " sets where a cold run wants " + std::to_string(wanted) + ": " +
-                    format_bytes(static_cast<double>(free)) + " are free";
-        }
-    }
-    for (auto* part : parts()) {
-        part->memory = device.allocate(part->bytes * static_cast<std::uint64_t>(sets_));
-    }
-    fill(inner);
+    poison_outputs(sets_);
 }
 
-void RotatingAttention::measure_parts() {
-    const bool backward = attention_.pass == work::AttentionPass::backward;
-    const bool packed = attention_.layout == work::AttentionLayout::packed;
-    q_.bytes = packed ? packed_bytes(attention_) : bytes_of(attention_, AttentionTensor::q);
-    if (!packed) {
-        k_.bytes = bytes_of(attention_, AttentionTensor::k);
-        v_.bytes = bytes_of(attention_, AttentionTensor::v);
-    }
-    bias_.bytes = bias_bytes(attention_.problem);
-    o_.bytes = bytes_of(attention_, AttentionTensor::o);
-    lse_.bytes = bytes_of(attention_, AttentionTensor::lse);
-    if (!backward) return;
-    d_o_.bytes = o_.bytes;
-    d_q_.bytes = q_.bytes;
-    d_k_.bytes = k_.bytes;
-    d_v_.bytes = v_.bytes;
+RotatingAttention::RotatingAttention(device::Device& device, const AttentionCase& attention,
+                                     const SharedAttention& shared)
+    : attention_(attention),
+      sets_(device, plan_of(device, attention, shared.free_), shared.memory_) {
+    poison_outputs(sets_);
 }
 
-// Those that the case has.
-std::vector<RotatingAttention::Part*> RotatingAttention::parts() {
-    std::vector<Part*> parts{&q_, &k_, &v_, &bias_, &o_, &lse_, &d_o_, &d_q_, &d_k_, &d_v_};
-    std::erase_if(parts, [](const Part* part) { return part->bytes == 0; });
-    return parts;
-}
-
-void RotatingAttention::fill(const work::Attention* inner) {
-    struct Input {
-        Part* part;
-        std::uint32_t stream;
-        std::vector<AttentionTensor> tensors;  // that lie in it; none: never padded
-    };
-    const bool packed = attention_.layout == work::AttentionLayout::packed;
-    std::vector<AttentionTensor> first{AttentionTensor::q};
-    if (packed) first = {AttentionTensor::q, AttentionTensor::k, AttentionTensor::v};
-    const std::array<Input, 5> inputs{{{&q_, kStreamQ, first},
-                                       {&k_, kStreamK, {AttentionTensor::k}},
-                                       {&v_, kStreamV, {AttentionTensor::v}},
-                                       {&bias_, kStreamScoreBias, {}},
-                                       {&d_o_, kStreamGradient, {AttentionTensor::o}}}};
+void RotatingAttention::fill_inner(device::Device& device, const work::Attention& inner,
+                                   std::uint64_t seed) {
     const auto type = attention_.problem.type;
     const auto size = work::size_of(type);
-    auto& filler = device_.need<ops::Fill>();
-    const auto stream = device_.create_stream();
-    for (const auto& [part, counter, tensors] : inputs) {
-        if (part->bytes == 0) continue;
-        const work::FillSpec spec{attention_.inputs, seed_, counter};
-        const auto elements = part->bytes / size;
-        // One counter runs through all sets of a tensor, so that sets differ.
-        if (inner == nullptr || tensors.empty()) {
-            filler.enqueue(*stream, spec, type, elements * static_cast<std::uint64_t>(sets_),
-                           part->memory->data());
-            continue;
-        }
-        for (std::uint64_t set = 0; set < static_cast<std::uint64_t>(sets_); ++set) {
-            std::vector<std::byte> whole(part->bytes), rows(part->bytes);
-            work::fill(spec, type, set * elements, elements, whole.data());
+    const auto stream = device.create_stream();
+    // A bias is never padded.
+    sets_.fill(*stream, kBias, {attention_.inputs, seed, kStreamScoreBias}, type);
+    stream->synchronize();
+    const auto copy = [&](Operand operand, std::uint32_t counter,
+                          const std::vector<AttentionTensor>& tensors) {
+        const auto bytes = sets_.bytes(operand);
+        if (bytes == 0) return;
+        const work::FillSpec spec{attention_.inputs, seed, counter};
+        for (std::uint64_t set = 0; set < static_cast<std::uint64_t>(sets()); ++set) {
+            std::vector<std::byte> whole(bytes), rows(bytes);
+            work::fill(spec, type, set * bytes / size, bytes / size, whole.data());
             for (const auto tensor : tensors) {
                 const auto offset =
                     static_cast<std::size_t>(fill_place(attention_, tensor).first) * size;
-                copy_rows(*inner, tensor, whole.data() + offset, rows.data() + offset);
+                copy_rows(inner, tensor, whole.data() + offset, rows.data() + offset);
             }
-            device_.copy_in(at(*part, set), rows.data(), rows.size());
+            device.copy_in(sets_.at(operand, set), rows.data(), rows.size());
         }
+    };
+    if (is_packed(attention_)) {
+        copy(kQ, kStreamQ, {AttentionTensor::q, AttentionTensor::k, AttentionTensor::v});
+    } else {
+        copy(kQ, kStreamQ, {AttentionTensor::q});
+        copy(kK, kStreamK, {AttentionTensor::k});
+        copy(kV, kStreamV, {AttentionTensor::v});
     }
-    stream->synchronize();
-
-    for (const auto* part : {&o_, &lse_, &d_q_, &d_k_, &d_v_}) {  // of the set that is checked
-        const std::vector<std::byte> poison(
-            std::min<std::uint64_t>(part->bytes, std::uint64_t{1} << 20), kPoison);
-        for (std::uint64_t done = 0; done < part->bytes; done += poison.size()) {
-            device_.copy_in(at(*part, 0) + done, poison.data(),
-                            std::min<std::uint64_t>(poison.size(), part->bytes - done));
-        }
-    }
-}
-
-std::byte* RotatingAttention::at(const Part& part, std::size_t index, std::int64_t first) const {
-    if (!part.memory) return nullptr;
-    const auto set = index % static_cast<std::uint64_t>(sets_);
-    return static_cast<std::byte*>(part.memory->data()) + set * part.bytes +
-           static_cast<std::uint64_t>(first) * work::size_of(attention_.problem.type);
+    copy(kDO, kStreamGradient, {AttentionTensor::o});
 }
 
 ops::AttentionOperands RotatingAttention::set(std::size_t index) const {
-    const bool packed = attention_.layout == work::AttentionLayout::packed;
-    const auto& keys = packed ? q_ : k_;
-    const auto& values = packed ? q_ : v_;
-    const auto k = fill_place(attention_, AttentionTensor::k).first;
-    const auto v = fill_place(attention_, AttentionTensor::v).first;
+    const bool packed = is_packed(attention_);
+    const auto at = [&](Operand operand, AttentionTensor tensor = AttentionTensor::q) {
+        auto* const data = sets_.at(operand, index);
+        const auto first = static_cast<std::size_t>(fill_place(attention_, tensor).first);
+        return data == nullptr ? nullptr : data + first * work::size_of(attention_.problem.type);
+    };
     ops::AttentionOperands operands;
-    operands.q = at(q_, index);
-    operands.k = at(keys, index, k);
-    operands.v = at(values, index, v);
-    operands.bias = at(bias_, index);
-    operands.o = at(o_, index);
-    operands.lse = static_cast<float*>(static_cast<void*>(at(lse_, index)));
-    operands.d_o = at(d_o_, index);
-    operands.d_q = at(d_q_, index);
-    operands.d_k = at(packed ? d_q_ : d_k_, index, k);
-    operands.d_v = at(packed ? d_q_ : d_v_, index, v);
+    operands.q = at(kQ);
+    operands.k = at(packed ? kQ : kK, AttentionTensor::k);
+    operands.v = at(packed ? kQ : kV, AttentionTensor::v);
+    operands.bias = at(kBias);
+    operands.o = at(kO);
+    operands.lse = static_cast<float*>(static_cast<void*>(at(kLse)));
+    operands.d_o = at(kDO);
+    operands.d_q = at(kDQ);
+    operands.d_k = at(packed ? kDQ : kDK, AttentionTensor::k);
+    operands.d_v = at(packed ? kDQ : kDV, AttentionTensor::v);
     return operands;
 }
 

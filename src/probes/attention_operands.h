@@ -13,6 +13,7 @@
 #include "measure/stream_subject.h"
 #include "ops/attention.h"
 #include "probes/attention_problem.h"
+#include "probes/rotating_sets.h"
 
 namespace assay::probes {
 
@@ -28,40 +29,44 @@ struct FillPlace {
 };
 FillPlace fill_place(const AttentionCase& attention, work::AttentionTensor tensor);
 
-class RotatingAttention {
+// Memory in which cases that differ in a size take turns. A case finds in it what it would have
+// filled its own with, since the filler goes by the place of an element; but the outputs are those
+// of the case that ran last. Large enough for each that has room alone.
+class SharedAttention {
   public:
-    // Cold: sets whose footprint is at least twice the last-level cache, two at least, but no more
-    // than half of the free memory allows. Hot: one set. Fills q, k, v, the bias and d_o, and
-    // poisons set 0's outputs. With `inner`, the same problem with fewer rows or columns at the
-    // same strides, all else of q, k, v and d_o is zeros. Throws Unsupported naming the bytes
-    // needed and free.
-    RotatingAttention(device::Device& device, const AttentionCase& attention, std::uint64_t seed,
-                      const work::Attention* inner = nullptr);
-
-    ops::AttentionOperands set(std::size_t index) const;  // index modulo sets()
-    int sets() const { return sets_; }
-    std::uint64_t footprint_bytes() const { return set_bytes_ * static_cast<std::uint64_t>(sets_); }
-    // "" or why fewer sets than a cold run wants had to do.
-    const std::string& note() const { return note_; }
+    SharedAttention(device::Device& device, std::span<const AttentionCase> cases,
+                    std::uint64_t seed);
 
   private:
-    // A tensor of all sets, one set after the other; packed ones are one tensor.
-    struct Part {
-        std::uint64_t bytes = 0;  // of one set
-        std::unique_ptr<device::Buffer> memory;
-    };
-    void measure_parts();
-    std::vector<Part*> parts();
-    void fill(const work::Attention* inner);
-    std::byte* at(const Part& part, std::size_t index, std::int64_t first = 0) const;
+    friend class RotatingAttention;
 
-    device::Device& device_;
+    std::uint64_t free_;  // before any of it was taken: what the cases' sets are planned by
+    std::vector<RotatingSets::Memory> memory_;  // by operand
+};
+
+class RotatingAttention {
+  public:
+    // As many sets as rotating_sets.h says. Fills q, k, v, the bias and d_o, and poisons set 0's
+    // outputs. With `inner`, the same problem with fewer rows or columns at the same strides, all
+    // else of q, k, v and d_o is zeros. Throws Unsupported naming the bytes needed and free.
+    RotatingAttention(device::Device& device, const AttentionCase& attention, std::uint64_t seed,
+                      const work::Attention* inner = nullptr);
+    // In shared memory, which this is one of the cases of. Only lse is its own: another's may be
+    // so far off that a backward pass overflows.
+    RotatingAttention(device::Device& device, const AttentionCase& attention,
+                      const SharedAttention& shared);
+
+    ops::AttentionOperands set(std::size_t index) const;  // index modulo sets()
+    int sets() const { return sets_.sets(); }
+    std::uint64_t footprint_bytes() const { return sets_.footprint_bytes(); }
+    // "" or why fewer sets than a cold run wants had to do.
+    const std::string& note() const { return sets_.note(); }
+
+  private:
+    void fill_inner(device::Device& device, const work::Attention& inner, std::uint64_t seed);
+
     AttentionCase attention_;
-    std::uint64_t seed_;
-    int sets_ = 1;
-    std::uint64_t set_bytes_ = 0;
-    std::string note_;
-    Part q_, k_, v_, bias_, o_, lse_, d_o_, d_q_, d_k_, d_v_;
+    RotatingSets sets_;  // of packed tensors, which are one, q's are all
 };
 
 // A subject that runs `prepared` on one set after the other. Both must outlive it.

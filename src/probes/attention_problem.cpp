@@ -1,16 +1,14 @@
 #include "probes/attention_problem.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/range.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "work/tile_plan.h"
+#include "work/attention_tiles.h"
 
 namespace assay::probes {
 
@@ -120,18 +118,15 @@ std::string mask_words(std::string_view given, const work::Mask& mask) {
 
 std::vector<std::int64_t> parse_lengths(std::string_view given) {
     constexpr const char* kHint = "write lengths joined by /, as 512/1024/77, or name a file";
-    const bool is_inline = given.find_first_not_of("0123456789/") == std::string_view::npos;
-    std::string listed(given);
-    if (!is_inline) listed = read_input_file(std::filesystem::path(given));
-    std::ranges::replace_if(
-        listed, [](char c) { return c == ' ' || c == ',' || c == '\n' || c == '\r' || c == '\t'; },
-        '/');
     std::vector<std::int64_t> lengths;
-    for (const auto& word : split(listed, '/')) {
+    for (const auto& word : split(given, '/')) {
         if (!word.empty()) lengths.push_back(parse_integer(word, "a ragged length"));
     }
     if (lengths.empty() || *std::ranges::max_element(lengths) < 1) {
         throw UsageError(fmt::format("lengths \"{}\" hold no token", given), kHint);
+    }
+    if (const auto least = *std::ranges::min_element(lengths); least < 0) {
+        throw UsageError(fmt::format("a ragged length of {}", least), kHint);
     }
     return lengths;
 }
@@ -144,14 +139,7 @@ void set_lengths(work::Attention& p, std::vector<std::int64_t> lengths) {
 }
 
 double tile_density(const work::Attention& p) {
-    std::int64_t computed = 0, all = 0;
-    for (std::int64_t entry = 0; entry < (p.ragged() ? p.batch : 1); ++entry) {
-        const auto plan =
-            work::plan_tiles(p.mask, work::queries_of(p, entry), work::keys_of(p, entry));
-        computed += plan.full_tiles() + plan.partial_tiles();
-        all += plan.query_tiles * plan.key_tiles;
-    }
-    return all > 0 ? static_cast<double>(computed) / static_cast<double>(all) : 0;
+    return work::count_tiles(p).density();
 }
 
 }  // namespace assay::probes

@@ -22,7 +22,7 @@ struct AttentionCase {
     work::Distribution inputs = work::Distribution::normal;
     CacheState cache = CacheState::cold;
     std::string provider{kAutoProvider};
-    // The problem's mask as the case says it, readable without files; "": work::name() of it.
+    // The problem's mask as the case says it; "": work::name() of it.
     std::string mask_words;
     std::string layer;  // shown, not part of the identity
 };
@@ -33,11 +33,11 @@ AttentionCase attention_from_case(const record::Case& what);
 
 // The masks of a comma list, whose block lists may hold commas themselves.
 std::vector<std::string> parse_mask_list(std::string_view text);
-// `text`, which reads as `mask`, with what it takes from files spelled out: document:even:N and
-// skewed:N stay as they are.
+// `text`, which reads as `mask`, as a case says it: document:even:N and skewed:N as they are, and
+// all else as work::name() writes it.
 std::string mask_words(std::string_view text, const work::Mask& mask);
 
-// "512/1024/77", or a file of lengths. Throws UsageError.
+// "512/1024/77". Throws UsageError.
 std::vector<std::int64_t> parse_lengths(std::string_view text);
 
 // Makes the problem ragged self-attention of these lengths.

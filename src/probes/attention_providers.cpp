@@ -15,10 +15,11 @@
 #include "measure/runner.h"
 #include "measure/settle.h"
 #include "measure/tune.h"
-#include "measure/winners.h"
+#include "probes/kept_winners.h"
 #include "probes/sampled.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
+#include "stats/ratio.h"
 
 namespace assay::probes {
 
@@ -27,7 +28,6 @@ namespace {
 constexpr double kCompareTime = 2, kCompareShare = 1.0 / 3;
 constexpr double kLongestSettling = 6;
 constexpr std::size_t kRounds = 40;  // of all providers, at least, where the limit allows
-constexpr std::size_t kFewestRounds = 6;
 
 // A provider may be chosen anew when any of those it was chosen among has changed.
 measure::WinnerKey key_of(const AttentionCase& attention, const std::vector<OpenProvider>& open,
@@ -40,16 +40,6 @@ measure::WinnerKey key_of(const AttentionCase& attention, const std::vector<Open
     }
     return {bench.device.facts().name, join(libraries, "; "),
             "attention " + to_case(attention).text(), bench.protocol.name};
-}
-
-// The winners on disk; without a home folder there are none.
-std::optional<measure::Winners> open_winners(record::Result& result) {
-    try {
-        return measure::Winners(measure::Winners::default_file());
-    } catch (const Error& error) {
-        result.conditions.settings["winners file"] = error.what();
-        return std::nullopt;
-    }
 }
 
 struct Subjects {
@@ -77,15 +67,6 @@ void settle(measure::Subject& subject, Bench& bench) {
     throw_if_interrupted();
 }
 
-void keep(measure::Winners& winners, const measure::WinnerKey& key, const std::string& name,
-          record::Result& result) {
-    try {
-        winners.keep(key, name);
-    } catch (const Error& error) {
-        result.conditions.settings["winners file"] = error.what();
-    }
-}
-
 }  // namespace
 
 ProviderChoice choose_provider(AttentionSetup& setup, const std::vector<OpenProvider>& open,
@@ -111,12 +92,12 @@ ProviderChoice choose_provider(AttentionSetup& setup, const std::vector<OpenProv
             const auto best = std::ranges::min_element(
                 compared, {}, [](const auto& one) { return stats::median(one.seconds); });
             choice.index = static_cast<std::size_t>(best - compared.begin());
-            const bool sure = best->seconds.size() >= kFewestRounds;
+            const bool sure = best->seconds.size() >= stats::kFewestRounds;
             for (auto& one : compared) {
                 choice.samples[std::string(kProviderSamples) + one.name] = {"s",
                                                                             std::move(one.seconds)};
             }
-            if (winners && sure) keep(*winners, key, open[choice.index].name, result);
+            if (winners && sure) keep_winner(*winners, key, open[choice.index].name, result);
         }
         if (winners && !winners->note().empty()) settings["winners file"] = winners->note();
     }
@@ -172,7 +153,7 @@ std::vector<record::Metric> provider_metrics(const record::Result& result) {
                            "useful FLOP / median over rounds of the time of one call",
                            tflop / time.median,
                            std::pair{tflop / time.interval.hi, tflop / time.interval.lo}, time.n,
-                           time.effective_n, std::nullopt, seconds.size() >= kFewestRounds});
+                           time.effective_n, std::nullopt, seconds.size() >= stats::kFewestRounds});
     }
     std::ranges::move(ratio_metrics(alternatives), std::back_inserter(metrics));
     return metrics;

@@ -12,19 +12,19 @@
 
 namespace assay::probes {
 
-namespace {
-
-// Fewer rounds have no 95 % interval between two of their values (stats/interval.h).
-constexpr std::size_t kFewestRounds = 6;
-
-}  // namespace
-
 AttentionSetup::AttentionSetup(const AttentionCase& attention, Bench& bench,
                                const work::Attention* inner, double effort)
     : attention_(attention),
       bench_(bench),
       operands_(bench.device, attention, bench.seed, inner),
       checker_(attention, bench.seed, inner, effort) {}
+
+AttentionSetup::AttentionSetup(const AttentionCase& attention, Bench& bench,
+                               const SharedAttention& shared, double effort)
+    : attention_(attention),
+      bench_(bench),
+      operands_(bench.device, attention, shared),
+      checker_(attention, bench.seed, nullptr, effort) {}
 
 bool AttentionSetup::make_outputs(const std::vector<std::string>& providers,
                                   record::Result& result) {
@@ -154,7 +154,7 @@ std::vector<record::Metric> ratio_metrics(
         metrics.push_back({"time ratio of " + name, "ratio", record::Better::lower,
                            "its time over that of the fastest provider, round by round",
                            ratio.value, std::pair{ratio.interval.lo, ratio.interval.hi}, time.n,
-                           time.effective_n, std::nullopt, seconds.size() >= kFewestRounds});
+                           time.effective_n, std::nullopt, seconds.size() >= stats::kFewestRounds});
     }
     return metrics;
 }

@@ -23,6 +23,9 @@ class AttentionSetup {
     // Throws Unsupported where the device has no room.
     AttentionSetup(const AttentionCase& attention, Bench& bench,
                    const work::Attention* inner = nullptr, double effort = 1);
+    // One of the cases that take turns in shared memory.
+    AttentionSetup(const AttentionCase& attention, Bench& bench, const SharedAttention& shared,
+                   double effort);
     AttentionSetup(const AttentionSetup&) = delete;
     AttentionSetup& operator=(const AttentionSetup&) = delete;
 

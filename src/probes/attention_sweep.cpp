@@ -1,8 +1,6 @@
 #include "probes/attention_sweep.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,12 +10,12 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "base/range.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "measure/interleave.h"
 #include "probes/attention_setup.h"
 #include "probes/sampled.h"
+#include "probes/size_sweep.h"
 #include "stats/quantile.h"
 #include "stats/ratio.h"
 
@@ -25,8 +23,6 @@ namespace assay::probes {
 
 namespace {
 
-// Fewer rounds have no 95 % interval between two of their values (stats/interval.h).
-constexpr std::size_t kFewestRounds = 6;
 constexpr std::size_t kRounds = 60, kRoundsWanted = 12;
 constexpr double kEffort = 0.1;  // of a check: there are many
 constexpr const char* kBeside = " beside";
@@ -35,8 +31,9 @@ constexpr const char* kPaddedTo = " padded to ";
 // One problem of the comparison, ready to run.
 struct Candidate {
     std::int64_t size = 0, pad_to = 0;  // pad_to 0: as it is
-    std::unique_ptr<AttentionSetup> setup;
+    AttentionCase attention;            // what the device computes
     std::unique_ptr<ops::PreparedAttention> prepared;
+    std::unique_ptr<AttentionSetup> setup;
 };
 
 class Comparison {
@@ -47,41 +44,46 @@ class Comparison {
 
     std::string label(std::int64_t size) const { return fmt::format("{}={}", sweep_.name(), size); }
 
-    // Nothing where the device refuses it; a failed check where its answer is wrong.
-    std::optional<Candidate> open(std::int64_t size, std::int64_t pad_to) {
-        const auto one = sweep_.at(attention_, size);
-        const auto name = label(size) + (pad_to > 0 ? kPaddedTo + std::to_string(pad_to) : "");
-        Candidate candidate{size, pad_to, nullptr, nullptr};
-        try {
-            if (pad_to == 0) {
-                candidate.setup = std::make_unique<AttentionSetup>(one, bench_, nullptr, kEffort);
-                candidate.prepared = prepare(one);
-            } else {
-                const auto padded = pad(sweep_, one, pad_to);
-                candidate.setup =
-                    std::make_unique<AttentionSetup>(padded.outer, bench_, &padded.inner, kEffort);
-                candidate.prepared = prepare(padded.outer);
-            }
-            if (!candidate.setup->make_outputs({provider()}, result_)) {
-                wrong_ = true;
-                return std::nullopt;
-            }
-        } catch (const Unsupported& error) {
-            left_out_.push_back(name + ": " + error.what());
-            return std::nullopt;
+    // The sizes as they are, in memory that they share. Those that the device refuses are left out;
+    // where an answer is wrong, the last one's check has failed.
+    std::vector<Candidate> open_sizes() {
+        std::vector<Candidate> prepared;
+        for (const auto size : sweep_.sizes) {
+            Candidate candidate{size, 0, sweep_.at(attention_, size), nullptr, nullptr};
+            if (prepare(candidate)) prepared.push_back(std::move(candidate));
         }
-        describe(candidate.prepared->implementation(), bench_, result_);
-        auto check = candidate.setup->answer(*candidate.prepared, "answer " + name);
-        wrong_ = wrong_ || !check.passed;
-        result_.checks.push_back(std::move(check));
+        std::vector<AttentionCase> cases;
+        for (const auto& one : prepared) cases.push_back(one.attention);
+        const SharedAttention shared(bench_.device, cases, bench_.seed);
+        std::vector<Candidate> open;
+        for (auto& one : prepared) {
+            const bool right = answers(one, [&] {
+                return std::make_unique<AttentionSetup>(one.attention, bench_, shared, kEffort);
+            });
+            if (wrong_) return open;
+            if (right) open.push_back(std::move(one));
+        }
+        return open;
+    }
+
+    // Nothing where the device refuses it; a failed check where its answer is wrong.
+    std::optional<Candidate> open_padded(std::int64_t size, std::int64_t pad_to) {
+        const auto padded = pad(sweep_, attention_, size, pad_to);
+        Candidate candidate{size, pad_to, padded.outer, nullptr, nullptr};
+        if (!prepare(candidate)) return std::nullopt;
+        const bool right = answers(candidate, [&] {
+            return std::make_unique<AttentionSetup>(padded.outer, bench_, &padded.inner, kEffort);
+        });
+        if (!right) return std::nullopt;
         return candidate;
     }
 
     bool wrong() const { return wrong_; }
     const std::vector<std::string>& left_out() const { return left_out_; }
 
-    // Seconds by round of each, in their order.
-    std::vector<std::vector<double>> run(const std::vector<const Candidate*>& candidates) {
+    // Seconds by round of each, in their order. `share` of the time that a comparison has.
+    std::vector<std::vector<double>> run(const std::vector<const Candidate*>& candidates,
+                                         double share) {
         std::vector<std::unique_ptr<measure::StreamSubject>> owned;
         std::vector<measure::Subject*> subjects;
         for (const auto* one : candidates) {
@@ -89,7 +91,7 @@ class Comparison {
             subjects.push_back(owned.back().get());
         }
         measure::InterleaveOptions options;
-        options.limit_s = bench_.protocol.limit_s / 2;
+        options.limit_s = share * bench_.protocol.limit_s / 2;
         // Verdicts there are against the first size; cliffs are between any two.
         options.min_rounds = kRounds;
         const auto rounds = static_cast<double>(kRoundsWanted * subjects.size());
@@ -105,8 +107,35 @@ class Comparison {
     std::string provider() const {
         return attention_.provider == kAutoProvider ? "" : attention_.provider;
     }
-    std::unique_ptr<ops::PreparedAttention> prepare(const AttentionCase& one) {
-        return bench_.device.need<ops::Attention>().prepare(one.problem, one.pass, provider());
+    std::string name_of(const Candidate& one) const {
+        return label(one.size) + (one.pad_to > 0 ? kPaddedTo + std::to_string(one.pad_to) : "");
+    }
+    bool prepare(Candidate& one) {
+        try {
+            one.prepared = bench_.device.need<ops::Attention>().prepare(
+                one.attention.problem, one.attention.pass, provider());
+            return true;
+        } catch (const Unsupported& error) {
+            left_out_.push_back(name_of(one) + ": " + error.what());
+            return false;
+        }
+    }
+    // Whether it can run and its answer is right.
+    template <class MakeSetup>
+    bool answers(Candidate& one, const MakeSetup& make_setup) {
+        try {
+            one.setup = make_setup();
+            wrong_ = !one.setup->make_outputs({provider()}, result_);
+            if (wrong_) return false;
+        } catch (const Unsupported& error) {
+            left_out_.push_back(name_of(one) + ": " + error.what());
+            return false;
+        }
+        describe(one.prepared->implementation(), bench_, result_);
+        auto check = one.setup->answer(*one.prepared, "answer " + name_of(one));
+        wrong_ = !check.passed;
+        result_.checks.push_back(std::move(check));
+        return !wrong_;
     }
 
     AttentionCase attention_;
@@ -116,27 +145,6 @@ class Comparison {
     bool wrong_ = false;
     std::vector<std::string> left_out_;
 };
-
-bool surely_longer(const std::vector<double>& shorter, const std::vector<double>& longer) {
-    if (shorter.size() < kFewestRounds || shorter.size() != longer.size()) return false;
-    return stats::ratio_of_rounds(shorter, longer).interval.lo > 1 + stats::kDefaultMargin;
-}
-
-// Of candidates in ascending order: for each, the larger one that takes the least, if it surely
-// takes less.
-std::map<std::size_t, std::size_t> faster_larger(const std::vector<std::vector<double>>& seconds) {
-    std::map<std::size_t, std::size_t> pairs;
-    if (seconds.empty()) return pairs;
-    std::size_t best = seconds.size() - 1;
-    for (std::size_t at = best; at-- > 0;) {
-        if (stats::median(seconds[at]) <= stats::median(seconds[best])) {
-            best = at;
-        } else if (surely_longer(seconds[best], seconds[at])) {
-            pairs[at] = best;
-        }
-    }
-    return pairs;
-}
 
 struct PaddingGain {
     std::int64_t size = 0, pad_to = 0;
@@ -190,6 +198,17 @@ AttentionCase AttentionSweep::at(const AttentionCase& attention, std::int64_t va
     return one;
 }
 
+AttentionCase AttentionSweep::base(const AttentionCase& attention, bool own_value_dim) const {
+    if (size == Size::seq) return at(attention, sizes.front());
+    auto one = attention;
+    auto& p = one.problem;
+    const bool follows = !own_value_dim && p.value_dim == p.dim;
+    p.dim = !follows && p.value_dim == sizes.front() ? sizes.back() : sizes.front();
+    if (follows) p.value_dim = p.dim;
+    work::lay_out(p, one.layout);
+    return one;
+}
+
 AttentionSweep parse_attention_sweep(std::string_view text) {
     const std::string hint = "write dim or seq and a range: --sweep dim=64..256+8";
     AttentionSweep sweep;
@@ -198,20 +217,7 @@ AttentionSweep parse_attention_sweep(std::string_view text) {
     } else if (!text.starts_with("dim=")) {
         throw UsageError(fmt::format("sweep \"{}\" names neither dim nor seq", text), hint);
     }
-    for (const auto value : parse_sizes(text.substr(4))) {
-        constexpr std::uint64_t kLargest = std::numeric_limits<std::int32_t>::max();
-        if (value < 1 || value > kLargest) {
-            throw UsageError(
-                fmt::format("{} of sweep \"{}\" is outside 1 to {}", value, text, kLargest), hint);
-        }
-        sweep.sizes.push_back(static_cast<std::int64_t>(value));
-    }
-    if (sweep.sizes.size() < 2) {
-        throw UsageError(fmt::format("sweep \"{}\" has one size", text), hint);
-    }
-    if (!std::ranges::is_sorted(sweep.sizes, std::ranges::less_equal{})) {
-        throw UsageError(fmt::format("sweep \"{}\" has sizes that don't rise", text), hint);
-    }
+    sweep.sizes = parse_swept_sizes(text.substr(4), text, hint);
     return sweep;
 }
 
@@ -230,12 +236,15 @@ void validate(const AttentionSweep& sweep, const AttentionCase& attention) {
     for (const auto size : sweep.sizes) work::validate(sweep.at(attention, size).problem);
 }
 
-PaddedAttention pad(const AttentionSweep& sweep, const AttentionCase& attention, std::int64_t to) {
-    PaddedAttention padded{attention, attention.problem};
+PaddedAttention pad(const AttentionSweep& sweep, const AttentionCase& attention, std::int64_t size,
+                    std::int64_t to) {
+    const auto inner = sweep.at(attention, size);
+    PaddedAttention padded{inner, inner.problem};
     auto& outer = padded.outer.problem;
     if (sweep.size == AttentionSweep::Size::dim) {
-        outer.scale = work::scale_of(attention.problem);
-        if (outer.value_dim == outer.dim) outer.value_dim = to;
+        outer.scale = work::scale_of(inner.problem);
+        // Equal by chance where the case's own dims differ.
+        if (attention.problem.value_dim == attention.problem.dim) outer.value_dim = to;
         outer.dim = to;
         work::lay_out(outer, attention.layout);
     } else {
@@ -258,12 +267,8 @@ PaddedAttention pad(const AttentionSweep& sweep, const AttentionCase& attention,
 void measure_sweep(const AttentionCase& attention, const AttentionSweep& sweep, Bench& bench,
                    record::Result& result) {
     Comparison comparison(attention, sweep, bench, result);
-    std::vector<Candidate> sizes;
-    for (const auto size : sweep.sizes) {
-        auto one = comparison.open(size, 0);
-        if (comparison.wrong()) return;
-        if (one) sizes.push_back(std::move(*one));
-    }
+    const auto sizes = comparison.open_sizes();
+    if (comparison.wrong()) return;
     auto& settings = result.conditions.settings;
     if (!comparison.left_out().empty()) {
         settings["left out"] = join(comparison.left_out(), "; ");
@@ -275,7 +280,7 @@ void measure_sweep(const AttentionCase& attention, const AttentionSweep& sweep, 
     launch.started = utc_now();
     std::vector<const Candidate*> all;
     for (const auto& one : sizes) all.push_back(&one);
-    const auto seconds = comparison.run(all);
+    const auto seconds = comparison.run(all, 1);
     const std::string unit(sweep.name());
     record::Series time{"time", unit, "s", {}, {}};
     record::Series gain{"padding gain", unit, "ratio", {}, {}};
@@ -286,29 +291,22 @@ void measure_sweep(const AttentionCase& attention, const AttentionSweep& sweep, 
         time.y.push_back(stats::median(seconds[i]));
     }
 
-    std::vector<Candidate> padded;
-    std::vector<const Candidate*> pairs;
-    const auto wanted = faster_larger(seconds);
-    padded.reserve(wanted.size());
-    for (const auto& [at, best] : wanted) {
-        auto one = comparison.open(sizes[at].size, sizes[best].size);
+    // Each by itself, as rounds of the two are compared: one padded problem lies in memory at a
+    // time.
+    const auto cliffs = find_cliffs(seconds);
+    for (const auto& cliff : cliffs) {
+        const auto padded = comparison.open_padded(sizes[cliff.at].size, sizes[cliff.pad_to].size);
         if (comparison.wrong()) return;
-        if (!one) continue;
-        padded.push_back(std::move(*one));
-        pairs.push_back(&sizes[at]);
-        pairs.push_back(&padded.back());
+        if (!padded) continue;
+        auto measured =
+            comparison.run({&sizes[cliff.at], &*padded}, 1 / static_cast<double>(cliffs.size()));
+        const auto name = comparison.label(padded->size);
+        launch.samples[name + kBeside] = {"s", std::move(measured[0])};
+        launch.samples[name + kPaddedTo + std::to_string(padded->pad_to)] = {
+            "s", std::move(measured[1])};
     }
     if (!comparison.left_out().empty()) {
         settings["left out"] = join(comparison.left_out(), "; ");
-    }
-    if (!pairs.empty()) {
-        auto measured = comparison.run(pairs);
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            const auto& one = *pairs[i];
-            const auto name = comparison.label(one.size) +
-                              (one.pad_to > 0 ? kPaddedTo + std::to_string(one.pad_to) : kBeside);
-            launch.samples[name] = {"s", std::move(measured[i])};
-        }
     }
     result.launches.push_back(std::move(launch));
     for (const auto& one : gains_of({result.launches.back()})) {
@@ -327,34 +325,21 @@ void measure_sweep(const AttentionCase& attention, const AttentionSweep& sweep, 
 
 std::vector<record::Metric> attention_sweep_metrics(const record::Result& result) {
     if (result.launches.empty()) return {};
-    record::Metric cliffs;
-    cliffs.name = "cliffs";
-    cliffs.unit = "sizes";
-    cliffs.better = record::Better::lower;
-    cliffs.definition =
-        "sizes that take longer than the same work padded with zeros to a larger size of the "
-        "sweep: the 95 % interval of the ratio by round lies wholly above 1.015";
-    std::size_t rounds = 0;
+    std::size_t rounds = 0, count = 0;
     for (const auto& launch : result.launches) {
         for (const auto& [name, samples] : launch.samples) {
-            cliffs.n += samples.values.size();
+            count += samples.values.size();
             rounds = std::max(rounds, samples.values.size());
         }
     }
-    const auto gains = gains_of(result.launches);
-    cliffs.value = static_cast<double>(gains.size());
-    auto worst = cliffs;
-    worst.name = "largest padding gain";
-    worst.unit = "ratio";
-    worst.definition =
+    std::vector<stats::Ratio> cliffs;
+    for (const auto& gain : gains_of(result.launches)) cliffs.push_back(gain.ratio);
+    return cliff_metrics(
+        cliffs, rounds, count,
+        "sizes that take longer than the same work padded with zeros to a larger size of the "
+        "sweep: the 95 % interval of the ratio by round lies wholly above 1.015",
         "time at the worst cliff over the time of the same work padded with zeros, the padding "
-        "itself not counted; 1 without a cliff";
-    worst.value = 1;
-    for (const auto& one : gains) worst.value = std::max(worst.value, one.ratio.value);
-    if (rounds < kFewestRounds) {  // nothing can be told
-        cliffs.value = worst.value = std::numeric_limits<double>::quiet_NaN();
-    }
-    return {cliffs, worst};
+        "itself not counted; 1 without a cliff");
 }
 
 }  // namespace assay::probes

@@ -32,25 +32,6 @@ work::Type type_or(const Options& options, const char* option, work::Type otherw
     return word.empty() ? otherwise : work::parse_type(word);
 }
 
-template <class Parse>
-auto parse_list(const Options& options, const char* option, Parse parse) {
-    std::vector<decltype(parse(std::string_view{}))> values;
-    for (const auto& word : parse_words(options.at(option), "--" + std::string(option))) {
-        values.push_back(parse(word));
-    }
-    return values;
-}
-
-// Each case so far with each of `values`, as `set` puts it in.
-template <class Value, class Set>
-void cross(std::vector<MatmulCase>& cases, const std::vector<Value>& values, Set set) {
-    std::vector<MatmulCase> crossed;
-    for (const auto& one : cases) {
-        for (const auto& value : values) set(crossed.emplace_back(one), value);
-    }
-    cases = std::move(crossed);
-}
-
 std::pair<float, float> parse_scales(const std::string& text) {
     const auto words = parse_words(text, "--scales");
     if (words.size() != 2) {
@@ -61,20 +42,6 @@ std::pair<float, float> parse_scales(const std::string& text) {
         return static_cast<float>(parse_number(word, "--scales"));
     };
     return {number(words[0]), number(words[1])};
-}
-
-// "yes" or "no"; no when it isn't given.
-bool is_asked(const Options& options, const char* option) {
-    const auto& word = options.at(option);
-    if (word.empty() || word == "no") return false;
-    if (word == "yes") return true;
-    throw UsageError(fmt::format("--{} {} is neither yes nor no", option, word),
-                     "leave the value out for yes");
-}
-
-// What run() must know, though the product is the same with and without.
-void set_flag(record::Case& what, const char* name, bool value) {
-    if (value) what.set(name, "yes", "yes");
 }
 
 TuneRequest request_of(const record::Case& what) {
@@ -202,8 +169,7 @@ std::vector<record::Case> GemmProbe::expand(const Options& options,
     const auto [scale_a, scale_b] = parse_scales(options.at("scales"));
     const auto epilogues = parse_list(options, "epilogue", work::parse_epilogue);
     const auto inputs = parse_list(options, "inputs", work::parse_distribution);
-    const auto batches = parse_list(
-        options, "batch", [](std::string_view word) { return parse_integer(word, "--batch"); });
+    const auto batches = parse_integers(options, "batch");
     const auto cache = parse_cache_state(options.at("cache"));
     const auto algorithms = parse_list(options, "algorithm", parse_algorithm);
     const auto enumerated = parse_integer(options.at("algorithms"), "--algorithms");

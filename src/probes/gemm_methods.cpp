@@ -18,6 +18,7 @@
 #include "probes/sampled.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
+#include "stats/ratio.h"
 
 namespace assay::probes {
 
@@ -62,9 +63,6 @@ constexpr std::array kMethods{
 constexpr std::size_t kWindow = 10;  // honest samples in a window
 constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 25;
-// Each round is many calls already, so that a few rounds make an interval; fewer than these have
-// none of 95 % between two of their values (stats/interval.h).
-constexpr std::size_t kFewestRounds = 6;
 // The methods' numbers of calls are given, so a long call can't be told to take less.
 constexpr double kLongestRounds_s = 120;
 
@@ -237,10 +235,10 @@ std::vector<record::Metric> method_metrics(const record::Result& result) {
         const auto metric = [&](std::string name, std::string unit, std::string definition,
                                 const std::vector<double>& values) {
             const auto estimate = stats::estimate_median(values);
-            metrics.push_back({std::move(name), std::move(unit), record::Better::neither,
-                               std::move(definition), estimate.median,
-                               std::pair{estimate.interval.lo, estimate.interval.hi}, estimate.n,
-                               estimate.effective_n, std::nullopt, estimate.n >= kFewestRounds});
+            metrics.push_back(
+                {std::move(name), std::move(unit), record::Better::neither, std::move(definition),
+                 estimate.median, std::pair{estimate.interval.lo, estimate.interval.hi}, estimate.n,
+                 estimate.effective_n, std::nullopt, estimate.n >= stats::kFewestRounds});
         };
         metric(fmt::format("throughput as {}", method->name), "TFLOP/s",
                std::string(method->source), rates);

@@ -28,8 +28,6 @@ namespace assay::probes {
 namespace {
 
 constexpr std::size_t kRounds = 40;  // at least, where the limit allows
-// Fewer rounds have no 95 % interval between two of their values (stats/interval.h).
-constexpr std::size_t kFewestRounds = 6;
 
 struct Path {
     std::string name;
@@ -187,7 +185,7 @@ std::vector<record::Metric> parity_metrics(const record::Result& result) {
     for (const auto& [path, seconds] : rounds) {
         const auto time = stats::estimate_median(seconds);
         const auto ratio = stats::ratio_of_rounds(best->second, seconds);
-        const bool enough = seconds.size() >= kFewestRounds;
+        const bool enough = seconds.size() >= stats::kFewestRounds;
         metrics.push_back({"throughput of " + path, "TFLOP/s", record::Better::higher,
                            "2 M N K batch / median over rounds of the time of one call",
                            tflop / time.median,

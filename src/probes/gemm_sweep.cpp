@@ -1,7 +1,5 @@
 #include "probes/gemm_sweep.h"
 
-#include <algorithm>
-#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -9,15 +7,14 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "base/range.h"
 #include "base/time.h"
 #include "measure/interleave.h"
 #include "ops/matmul.h"
 #include "probes/matmul_check.h"
 #include "probes/matmul_operands.h"
 #include "probes/sampled.h"
+#include "probes/size_sweep.h"
 #include "stats/quantile.h"
-#include "stats/ratio.h"
 #include "work/matmul.h"
 
 namespace assay::probes {
@@ -27,14 +24,6 @@ namespace {
 std::string label(const Sweep& sweep, std::size_t i) {
     return fmt::format("{}={}", sweep.dimension, sweep.sizes[i]);
 }
-
-// Fewer rounds have no 95 % interval between two of their values (stats/interval.h).
-constexpr std::size_t kFewestRounds = 6;
-
-struct Cliff {
-    std::size_t at, pad_to;
-    stats::Ratio ratio;  // time at this size over the time at the larger one
-};
 
 using Rounds = std::vector<std::vector<double>>;  // seconds of each size, by round
 
@@ -50,26 +39,6 @@ Rounds rounds_of(const Sweep& sweep, std::span<const record::Launch> launches) {
     return rounds;
 }
 
-// Sizes with a larger one that surely takes less, each with the larger one that takes the least.
-std::vector<Cliff> find_cliffs(const Rounds& rounds) {
-    std::vector<Cliff> cliffs;
-    if (rounds.front().size() < kFewestRounds) return cliffs;
-    std::size_t best = rounds.size() - 1;
-    double least = stats::median(rounds[best]);
-    for (std::size_t at = best; at-- > 0;) {
-        const double time = stats::median(rounds[at]);
-        if (time <= least) {
-            best = at;
-            least = time;
-            continue;
-        }
-        const auto ratio = stats::ratio_of_rounds(rounds[best], rounds[at]);
-        if (ratio.interval.lo > 1 + stats::kDefaultMargin) cliffs.push_back({at, best, ratio});
-    }
-    std::ranges::reverse(cliffs);
-    return cliffs;
-}
-
 }  // namespace
 
 work::Matmul Sweep::at(work::Matmul problem, std::int64_t size) const {
@@ -82,22 +51,7 @@ Sweep parse_sweep(std::string_view text) {
     if (text.size() < 3 || text[1] != '=' || std::string_view("mnk").find(text[0]) == text.npos) {
         throw UsageError(fmt::format("sweep \"{}\" names no dimension m, n or k", text), hint);
     }
-    Sweep sweep{text[0], {}};
-    for (const auto size : parse_sizes(text.substr(2))) {
-        constexpr std::uint64_t kLargest = std::numeric_limits<std::int32_t>::max();
-        if (size < 1 || size > kLargest) {
-            throw UsageError(
-                fmt::format("{} of sweep \"{}\" is outside 1 to {}", size, text, kLargest), hint);
-        }
-        sweep.sizes.push_back(static_cast<std::int64_t>(size));
-    }
-    if (sweep.sizes.size() < 2) {
-        throw UsageError(fmt::format("sweep \"{}\" has one size", text), hint);
-    }
-    if (!std::ranges::is_sorted(sweep.sizes, std::ranges::less_equal{})) {
-        throw UsageError(fmt::format("sweep \"{}\" has sizes that don't rise", text), hint);
-    }
-    return sweep;
+    return {text[0], parse_swept_sizes(text.substr(2), text, hint)};
 }
 
 void measure_sweep(const MatmulCase& matmul, const Sweep& sweep, Bench& bench,
@@ -167,34 +121,16 @@ std::vector<record::Metric> sweep_metrics(const record::Result& result) {
     if (result.launches.empty()) return {};
     const auto sweep = parse_sweep(result.what.at("sweep"));
     const auto rounds = rounds_of(sweep, result.launches);
-    const auto found = find_cliffs(rounds);
-    record::Metric cliffs{
-        "cliffs",
-        "sizes",
-        record::Better::lower,
+    std::vector<stats::Ratio> cliffs;
+    for (const auto& cliff : find_cliffs(rounds)) cliffs.push_back(cliff.ratio);
+    std::size_t samples = 0;
+    for (const auto& times : rounds) samples += times.size();
+    return cliff_metrics(
+        cliffs, rounds.front().size(), samples,
         "sizes that take longer than a larger size of the sweep: the 95 % interval "
         "of the ratio by round lies wholly above 1.015",
-        static_cast<double>(found.size()),
-        std::nullopt,
-        0,
-        std::nullopt,
-        std::nullopt,
-        std::nullopt};
-    record::Metric worst = cliffs;
-    worst.name = "largest padding gain";
-    worst.unit = "ratio";
-    worst.definition =
         "time at the worst cliff over the time at the larger size to pad to; 1 "
-        "without a cliff";
-    worst.value = 1;
-    if (rounds.front().size() < kFewestRounds) {  // nothing can be told
-        cliffs.value = std::numeric_limits<double>::quiet_NaN();
-        worst.value = cliffs.value;
-    }
-    for (const auto& cliff : found) worst.value = std::max(worst.value, cliff.ratio.value);
-    for (const auto& times : rounds) cliffs.n += times.size();
-    worst.n = cliffs.n;
-    return {cliffs, worst};
+        "without a cliff");
 }
 
 }  // namespace assay::probes

@@ -15,7 +15,7 @@
 #include "measure/settle.h"
 #include "measure/summary.h"
 #include "measure/tune.h"
-#include "measure/winners.h"
+#include "probes/kept_winners.h"
 #include "stats/verdict.h"
 
 namespace assay::probes {
@@ -188,25 +188,6 @@ measure::WinnerKey key_of(MatmulCase matmul, std::size_t enumerated,
     return {bench.device.facts().name,
             fmt::format("{} {} {}", library.library, library.library_version, library.library_file),
             what.text(), bench.protocol.name};
-}
-
-// The winners on disk; without a home folder there are none.
-std::optional<measure::Winners> open_winners(record::Result& result) {
-    try {
-        return measure::Winners(measure::Winners::default_file());
-    } catch (const Error& error) {
-        result.conditions.settings["winners file"] = error.what();
-        return std::nullopt;
-    }
-}
-
-void keep_winner(measure::Winners& winners, const measure::WinnerKey& key,
-                 const std::string& algorithm, record::Result& result) {
-    try {
-        winners.keep(key, algorithm);
-    } catch (const Error& error) {
-        result.conditions.settings["winners file"] = error.what();
-    }
 }
 
 std::size_t held(device::Device& device) {

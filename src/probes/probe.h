@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct Bench {
     std::uint64_t seed = 0;
     // Told what is about to run, so that a crash or a hang can be put down to it; may be empty.
     std::function<void(const ops::Implementation&)> about_to_run = {};
+    // Opens this host's CPU as a second device; empty where `device` is that already.
+    std::function<std::unique_ptr<device::Device>()> open_host_cpu = {};
 };
 
 class Probe {

@@ -1,6 +1,7 @@
 // The ratio of two times with its 95 % interval: what a verdict is made from.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct Ratio {
 // the rounds' ratios, with the interval of estimate_median: what both share in a round cancels.
 // Throws Error if the numbers of rounds differ or are 0, or a time isn't positive and finite.
 Ratio ratio_of_rounds(std::span<const double> old_times, std::span<const double> new_times);
+
+// A round is often many calls, so that few make an interval; but fewer than these have none of 95 %
+// between two of their values (interval.h), and nothing is told by them.
+inline constexpr std::size_t kFewestRounds = 6;
 
 // Until launches say otherwise, a launch's median is taken to differ from the next one's by 1 %
 // (standard deviation), and that assumption weighs as much as three measured differences.

@@ -59,6 +59,9 @@ Json Worker::measure(const Json& request, const std::function<void(const Json&)>
     auto protocol = measure::parse_protocol(request.at("protocol").get<std::string>());
     protocol.limit_s = request.at("limit_s").get<double>();
     probes::Bench bench{*device_, clock, protocol, integer_of(request.at("seed"))};
+    if (is_accelerator(device_->facts())) {
+        bench.open_host_cpu = [] { return device::open_device("cpu"); };
+    }
     if (send) {
         bench.about_to_run = [&send](const ops::Implementation& running) {
             send({{"type", "library"},

@@ -48,14 +48,6 @@ double sum_over_entries(const Attention& p, double (*of)(const Attention&, std::
     return sum;
 }
 
-double flop_of(const Attention& p, AttentionPass pass, double pairs) {
-    const auto dim = static_cast<double>(p.dim);
-    const auto value_dim = static_cast<double>(p.value_dim);
-    const double products =
-        pass == AttentionPass::forward ? dim + value_dim : 3 * dim + 2 * value_dim;
-    return 2 * static_cast<double>(p.heads) * pairs * products;
-}
-
 void require_lengths(const Attention& p) {
     if (p.query_lengths.size() != p.key_lengths.size()) {
         throw UsageError("ragged lengths of queries or of keys alone", "give both");
@@ -208,6 +200,20 @@ std::int64_t position(const Attention& p, AttentionTensor tensor, std::int64_t e
     return base + head * s.head + row * s.row;
 }
 
+std::vector<std::int64_t> starts(const Attention& p, AttentionTensor tensor) {
+    const auto& s = p.of(tensor);
+    std::vector<std::int64_t> starts;
+    starts.reserve(static_cast<std::size_t>(p.batch));
+    std::int64_t next = 0;
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        starts.push_back(next);
+        next += back_to_back(p, tensor)
+                    ? lengths(p, tensor)[static_cast<std::size_t>(entry)] * s.row
+                    : s.batch;
+    }
+    return starts;
+}
+
 std::int64_t extent(const Attention& p, AttentionTensor tensor) {
     const auto& s = p.of(tensor);
     const bool joined = back_to_back(p, tensor);
@@ -240,12 +246,20 @@ double density(const Attention& p) {
     return all > 0 ? visible_pairs(p) / all : 0;
 }
 
+double flop_of_pairs(const Attention& p, AttentionPass pass, double pairs) {
+    const auto dim = static_cast<double>(p.dim);
+    const auto value_dim = static_cast<double>(p.value_dim);
+    const double products =
+        pass == AttentionPass::forward ? dim + value_dim : 3 * dim + 2 * value_dim;
+    return 2 * static_cast<double>(p.heads) * pairs * products;
+}
+
 double flop(const Attention& p, AttentionPass pass) {
-    return flop_of(p, pass, visible_pairs(p));
+    return flop_of_pairs(p, pass, visible_pairs(p));
 }
 
 double dense_flop(const Attention& p, AttentionPass pass) {
-    return flop_of(p, pass, all_pairs(p));
+    return flop_of_pairs(p, pass, all_pairs(p));
 }
 
 std::uint64_t bytes(const Attention& p, AttentionPass pass) {
@@ -287,10 +301,15 @@ void validate(const Attention& p) {
         throw UsageError(fmt::format("attention in {} isn't known", name(p.type)),
                          "give fp64, fp32, fp16 or bf16");
     }
-    if (p.scale && !std::isfinite(*p.scale)) {
-        throw UsageError("attention with a scale that isn't finite",
+    // As soft caps have theirs: fp32 holds the scale to base 2, and over any of them.
+    constexpr double kLeastScale = 1e-16, kMostScale = 1e16;
+    const double size = std::abs(p.scale.value_or(0));
+    if (size != 0 && !(size >= kLeastScale && size <= kMostScale)) {
+        throw UsageError(fmt::format("attention with a scale of {}: its size must be 0 or {} to {}",
+                                     *p.scale, kLeastScale, kMostScale),
                          "leave it out for 1/sqrt(dim)");
     }
+    validate(p.modifier);
     require_lengths(p);
     if (!p.ragged()) validate(p.mask, p.queries, p.keys);
     constexpr double kMost = 4.611686018427387904e18;  // 2^62

@@ -89,6 +89,9 @@ std::int64_t rows_before(const Attention& problem, AttentionTensor tensor, std::
 // The row's first element, from the tensor's address on.
 std::int64_t position(const Attention& problem, AttentionTensor tensor, std::int64_t entry,
                       std::int64_t head, std::int64_t row);
+// position() of every entry's first row of head 0; asked one by one, ragged entries would take as
+// many steps as the square of their number.
+std::vector<std::int64_t> starts(const Attention& problem, AttentionTensor tensor);
 // Elements from the tensor's address to the end of its last row. Packed q, k and v overlap: from
 // q's address on, the largest offset of the three counts.
 std::int64_t extent(const Attention& problem, AttentionTensor tensor);
@@ -104,7 +107,8 @@ double density(const Attention& problem);  // their ratio
 // Useful FLOP: 2 heads pairs (dim + value_dim) forward, 2 heads pairs (3 dim + 2 value_dim)
 // backward, of visible pairs; 2.5 times as many where the dims are equal (arXiv 2307.08691).
 double flop(const Attention& problem, AttentionPass pass);
-// The same of all pairs.
+// The same of so many pairs a head, over the whole batch, and of all of them.
+double flop_of_pairs(const Attention& problem, AttentionPass pass, double pairs);
 double dense_flop(const Attention& problem, AttentionPass pass);
 
 // Bytes that must cross the memory bus at least once. Forward: q, k, v read, o and lse written;

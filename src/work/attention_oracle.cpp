@@ -106,6 +106,7 @@ AttentionOracle::QueryGradient AttentionOracle::query_gradient(std::int64_t head
     const auto kv_head = kv_head_of(problem_, head);
     const double delta = dot(forward.o, d_o), size = norm(d_o), bound = size * norm(forward.o);
     QueryGradient gradient{std::vector<double>(q.size()), {}};
+    std::vector<double> by_delta(q.size());
     for (const auto& span : rows_.seen(query)) {
         for (auto key = span.lo; key < span.hi; ++key) {
             const auto k = read(AttentionTensor::k, kv_head, key);
@@ -113,9 +114,13 @@ AttentionOracle::QueryGradient AttentionOracle::query_gradient(std::int64_t head
             const auto v = read(AttentionTensor::v, kv_head, key);
             const double weight = scale_ * std::exp(s.value - forward.lse) * s.slope;
             add(gradient.d_q, weight * (dot(d_o, v) - delta), k);
+            add(by_delta, weight, k);
             gradient.terms.add(weight * (size * norm(v) + bound) * norm(k));
         }
     }
+    double squares = 0;
+    for (std::size_t i = 0; i < d_o.size(); ++i) squares += std::pow(d_o[i] * forward.o[i], 2);
+    gradient.by_output = std::sqrt(squares) * norm(by_delta);
     return gradient;
 }
 

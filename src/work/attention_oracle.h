@@ -59,6 +59,9 @@ class AttentionOracle {
     struct QueryGradient {
         std::vector<double> d_q;  // dim
         TermSizes terms;
+        // What errors of o's elements would do that are as large as these, their signs any: all
+        // terms have one delta, so that this is |d_o o, element by element| |sum of scale p k|.
+        double by_output = 0;
     };
     // `forward` is output(head, query).
     QueryGradient query_gradient(std::int64_t head, std::int64_t query,

@@ -1,12 +1,10 @@
 #include "work/mask.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -15,7 +13,7 @@ namespace {
 
 constexpr const char* kMaskHint =
     "write full, or rules joined by +: causal, causal:bottom-right, window:W, prefix:P, "
-    "document:even:N, document:FILE, blocks:SIZE:FILE";
+    "document:even:N, document:skewed:N, document:L1/L2/..., blocks:SIZE:ROWS";
 
 std::int64_t parse_count(std::string_view digits, std::string_view rule) {
     std::int64_t value = 0;
@@ -30,19 +28,6 @@ std::int64_t parse_count(std::string_view digits, std::string_view rule) {
 
 std::int64_t blocks_over(std::int64_t length, std::int64_t size) {
     return (length + size - 1) / size;
-}
-
-bool is_inline(std::string_view text) {
-    return text.find_first_not_of("0123456789/,-") == std::string_view::npos;
-}
-
-// The file's words, or those of the text itself, in the inline form.
-std::string list_text(std::string_view text) {
-    if (is_inline(text)) return std::string(text);
-    auto content = read_input_file(std::filesystem::path(text));
-    std::erase(content, '\r');
-    if (content.ends_with('\n')) content.pop_back();
-    return content;
 }
 
 std::vector<std::int64_t> even_documents(std::int64_t count, std::int64_t length) {
@@ -88,10 +73,8 @@ std::vector<std::int64_t> parse_documents(std::string_view text, std::int64_t le
         }
         return lengths;
     }
-    std::string listed = list_text(text);
-    std::ranges::replace_if(
-        listed, [](char c) { return c == ' ' || c == ',' || c == '\n' || c == '\r' || c == '\t'; },
-        '/');
+    std::string listed(text);
+    std::ranges::replace(listed, ',', '/');
     std::vector<std::int64_t> lengths;
     for (const auto& word : split(listed, '/')) {
         if (!word.empty()) lengths.push_back(parse_count(word, "document"));
@@ -128,14 +111,12 @@ BlockList parse_blocks(std::string_view text, std::int64_t keys) {
     const auto colon = text.find(':');
     if (colon == std::string_view::npos) {
         throw UsageError(fmt::format("mask blocks:{} names no list", text),
-                         "write blocks:SIZE:FILE, or the rows themselves: blocks:128:0/0-1/2");
+                         "write blocks:SIZE:ROWS: blocks:128:0/0-1/2");
     }
     BlockList list;
     list.size = parse_count(text.substr(0, colon), "blocks");
     if (list.size < 1) throw UsageError("mask blocks has blocks of 0 tokens", kMaskHint);
-    auto rows = list_text(text.substr(colon + 1));
-    std::ranges::replace(rows, '\n', '/');
-    for (const auto& row : split(rows, '/')) {
+    for (const auto& row : split(text.substr(colon + 1), '/')) {
         list.rows.push_back(parse_block_row(row, blocks_over(keys, list.size)));
     }
     return list;

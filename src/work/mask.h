@@ -54,11 +54,10 @@ struct Mask {
 
 // "full", or rules joined by +: causal, causal:bottom-right, window:W, prefix:P, document:D and
 // blocks:SIZE:B. D is even:N (N documents as equal as may be), skewed:N (lengths in proportion 1,
-// 2, 4, ..., at least 1, the last one taking the rest), lengths joined by / or a file of lengths.
-// B is a list of key blocks a query block, 0-3,7/1/..., or a file with such a row a line. Lengths
-// are of the whole problem. Throws UsageError.
+// 2, 4, ..., at least 1, the last one taking the rest) or lengths joined by /. B is a list of key
+// blocks a query block, 0-3,7/1/... Lengths are of the whole problem. Throws UsageError.
 Mask parse_mask(std::string_view text, std::int64_t queries, std::int64_t keys);
-// What parse_mask reads back, without files.
+// What parse_mask reads back.
 std::string name(const Mask& mask);
 // Throws UsageError for window or prefix out of range, documents that don't cover the sequence and
 // blocks that don't cover it.

@@ -11,6 +11,23 @@
 
 namespace assay::work {
 
+namespace {
+
+void require_soft_cap(double cap, std::string_view word) {
+    if (cap >= kLeastSoftCap && cap <= kMostSoftCap) return;
+    throw UsageError(
+        fmt::format("modifier {} isn't within {} .. {}", word, kLeastSoftCap, kMostSoftCap),
+        "give the largest score: softcap:50");
+}
+
+}  // namespace
+
+void validate(const ScoreModifier& modifier) {
+    if (modifier.soft_cap != 0) {
+        require_soft_cap(modifier.soft_cap, fmt::format("softcap:{}", modifier.soft_cap));
+    }
+}
+
 ScoreModifier parse_score_modifier(std::string_view text) {
     ScoreModifier modifier;
     if (text == "none") return modifier;
@@ -18,10 +35,7 @@ ScoreModifier parse_score_modifier(std::string_view text) {
         constexpr std::string_view kCap = "softcap:";
         if (word.starts_with(kCap)) {
             modifier.soft_cap = parse_number(word.substr(kCap.size()), "softcap");
-            if (!(modifier.soft_cap > 0) || !std::isfinite(modifier.soft_cap)) {
-                throw UsageError(fmt::format("modifier {} isn't above 0", word),
-                                 "give the largest score: softcap:50");
-            }
+            require_soft_cap(modifier.soft_cap, word);
         } else if (word == "alibi") {
             modifier.alibi = true;
         } else if (word == "bias") {

@@ -20,6 +20,13 @@ struct ScoreModifier {
     bool operator==(const ScoreModifier&) const = default;
 };
 
+// Kernels compute in fp32, which then holds the cap to base 2 and a scale over it too; see
+// work::validate().
+inline constexpr double kLeastSoftCap = 1e-20, kMostSoftCap = 1e20;
+
+// Throws UsageError for a cap outside of that.
+void validate(const ScoreModifier& modifier);
+
 // "none", or softcap:C, alibi and bias joined by +. Throws UsageError.
 ScoreModifier parse_score_modifier(std::string_view text);
 std::string name(const ScoreModifier& modifier);

@@ -72,6 +72,23 @@ TEST_F(ProgramModules, AnOptionMayImplyItsValue) {
                      "add --algorithm tuned");
 }
 
+TEST_F(ProgramModules, AnAcceleratorIsComparedWithThisHostsCpu) {
+    const Words small{"attention", "--heads", "2",       "--seq", "16",
+                      "--dim",     "8",       "--cache", "hot",   "--against-cpu"};
+    const auto ended = run(small + Words{"--device", "fake:0", "--protocol", "boost", "--limit",
+                                         "0.4", "--format", "json"});
+    expect_fine(ended);
+    const auto measured = record::run_from_json(parse_json(ended.out, "standard output"));
+    ASSERT_EQ(measured.results.size(), 1u);
+    const auto& result = measured.results[0];
+    EXPECT_EQ(result.device, "fake:0");
+    EXPECT_NE(result.metric("speed-up over this host's CPU"), nullptr);
+    EXPECT_FALSE(result.conditions.settings.contains("against cpu"))
+        << result.conditions.settings.at("against cpu");
+    expect_complaint(run(small + Words{"--device", "cpu"}), kExitUsage,
+                     "--against-cpu on this host's CPU has nothing to compare", "cuda:0");
+}
+
 TEST_F(ProgramModules, ACrashIsOneFailedResult) {
     expect_failed("segv", "SIGSEGV");
     expect_failed("segv", "libassay_fake.so");

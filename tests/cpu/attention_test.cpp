@@ -18,7 +18,10 @@
 #include "cpu/cpu_stream.h"
 #include "cpu/facts.h"
 #include "device_under_test.h"
+#include "support/attention_answer.h"
 #include "support/attention_arrays.h"
+#include "support/attention_cases.h"
+#include "support/attention_pairs.h"
 #include "work/number_format.h"
 
 namespace assay::cpu {
@@ -78,23 +81,20 @@ Attention problem(const Sizes& s, std::string_view mask, std::string_view modifi
     return p;
 }
 
-double tolerance(Type type) {
-    return type == Type::fp32 ? 1e-5 : type == Type::fp16 ? 2e-3 : 1e-2;
-}
-
 // Every row of every result, with the kernels of every instruction set, against the oracle.
 void check(const Attention& p) {
     SCOPED_TRACE(work::name(p.mask) + ", " + work::name(p.modifier) + ", " +
                  std::to_string(p.queries) + " x " + std::to_string(p.keys));
     AttentionArrays arrays(p);
-    const auto want = work::expected(arrays);
+    const auto want = work::expected(p, arrays);
     for (const auto* kernels : runnable_attention_kernels()) {
         SCOPED_TRACE(kernels->name);
         const Kernels chosen(*kernels);
         run(arrays);
         const auto expect = [&](const char* what, const std::vector<std::byte>& array,
                                 AttentionTensor tensor, const std::vector<double>& values) {
-            EXPECT_LT(work::relative_error(arrays.values(array, tensor), values), tolerance(p.type))
+            EXPECT_LT(work::relative_error(arrays.values(array, tensor), values),
+                      work::tolerance(p.type))
                 << what;
             EXPECT_TRUE(arrays.gaps_are_unwritten(array, tensor)) << what;
         };
@@ -126,6 +126,19 @@ TEST(CpuAttention, MatchesTheOracleForEveryMaskModifierRatioAndLayout) {
     check(problem({67, 140, 8, 8, 2, 1}, "blocks:32:0,2/1,3-4/4", "softcap:3+bias"));
     check(problem({70, 70, 8, 8},
                   "causal+blocks:5:0-13/1/0,1/3/2,4/5/0-6/7/0-3,8/9/1,10/11/9,12/13"));
+}
+
+TEST(CpuAttention, MatchesTheOracleForEveryPairOfTraits) {
+    std::vector<work::AttentionTraits> traits;
+    for (const auto& one : work::pair_cases()) {
+        const auto p = one.problem();
+        check(p);
+        traits.push_back(
+            work::traits_of(p, one.layout, {AttentionPass::forward, AttentionPass::backward}));
+    }
+    EXPECT_THAT(work::missing_pairs(traits), testing::IsEmpty());
+    traits.pop_back();
+    EXPECT_THAT(work::missing_pairs(traits), testing::Not(testing::IsEmpty()));
 }
 
 TEST(CpuAttention, PutsHeadsThatShareKeysIntoOneTile) {
@@ -189,6 +202,39 @@ TEST(CpuAttention, TakesRaggedLengthsZeroAmongThem) {
     p.query_lengths = {10, 2, 0};
     p.key_lengths = {3, 12, 0};
     check(p);
+}
+
+// Longer than 2^16, where the window keeps it cheap: rows and keys at ends and edges of tiles.
+TEST(CpuAttention, TakesLongSequences) {
+    constexpr std::int64_t kLength = 70'000, kDim = 64;
+    const auto p = problem({kLength, kLength, kDim, kDim}, "causal+window:64");
+    AttentionArrays arrays(p);
+    run(arrays);
+    const work::AttentionOracle oracle(p, arrays, 0);
+    work::AttentionAnswer want, got;
+    const auto append = [](std::vector<double>& to, const std::vector<double>& row) {
+        to.insert(to.end(), row.begin(), row.end());
+    };
+    for (const std::int64_t at : {0, 63, 64, 127, 128, 33'333, 65'535, 65'536, 65'600, 69'999}) {
+        const auto output = oracle.output(0, at);
+        append(want.o, output.o);
+        want.lse.push_back(output.lse);
+        append(want.d_q, oracle.d_q(0, at));
+        const auto gradient = oracle.key_gradient(
+            0, at, [&](std::int64_t head, std::int64_t query) { return oracle.row(head, query); });
+        append(want.d_k, gradient.d_k);
+        append(want.d_v, gradient.d_v);
+        append(got.o, arrays.row(arrays.o, AttentionTensor::o, 0, 0, at));
+        append(got.lse, arrays.row(arrays.lse, AttentionTensor::lse, 0, 0, at));
+        append(got.d_q, arrays.row(arrays.d_q, AttentionTensor::q, 0, 0, at));
+        append(got.d_k, arrays.row(arrays.d_k, AttentionTensor::k, 0, 0, at));
+        append(got.d_v, arrays.row(arrays.d_v, AttentionTensor::v, 0, 0, at));
+    }
+    EXPECT_LT(work::relative_error(got.o, want.o), work::tolerance(p.type));
+    EXPECT_LT(work::relative_error(got.lse, want.lse), work::tolerance(p.type));
+    EXPECT_LT(work::relative_error(got.d_q, want.d_q), work::tolerance(p.type));
+    EXPECT_LT(work::relative_error(got.d_k, want.d_k), work::tolerance(p.type));
+    EXPECT_LT(work::relative_error(got.d_v, want.d_v), work::tolerance(p.type));
 }
 
 void store(std::vector<std::byte>& array, std::int64_t index, float value) {

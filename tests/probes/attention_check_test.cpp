@@ -107,6 +107,48 @@ TEST(AttentionCheck, FindsAnErrorInKeysThatManyHeadsShare) {
     EXPECT_THAT(check.detail, HasSubstr("d_k"));
 }
 
+// Where each query sees one key in effect, d_q is little but what the rounding of o leaves of
+// delta.
+TEST(AttentionCheck, AllowsForAnOutputThatIsRounded) {
+    auto attention = small_attention("full", AttentionPass::backward);
+    attention.inputs = work::Distribution::uniform;
+    auto& p = attention.problem;
+    p.heads = p.kv_heads = 1;
+    p.queries = p.keys = 16;
+    p.scale = 50;
+    relay(attention, work::AttentionLayout::bshd);
+    for (const auto type : {work::Type::fp32, work::Type::fp16, work::Type::bf16}) {
+        p.type = type;
+        FakeBench bench;
+        const auto right = answer(bench, attention);
+        EXPECT_TRUE(right.passed) << right.detail;
+        for (const auto* tensor : {"d_q", "d_k", "d_v"}) {
+            bench.fake.script.wrong_in = tensor;
+            bench.fake.script.wrong_by = 0.25;
+            const auto wrong = answer(bench, attention);
+            EXPECT_FALSE(wrong.passed) << tensor << wrong.detail << right.detail;
+            EXPECT_THAT(wrong.detail, HasSubstr(tensor));
+        }
+    }
+}
+
+TEST(AttentionCheck, AllowsForAnOutputThatIsRoundedNoMoreThanThatTakes) {
+    for (const auto* mask : {"full", "causal"}) {
+        auto attention = small_attention(mask, AttentionPass::backward);
+        auto& p = attention.problem;
+        p.type = work::Type::bf16;
+        p.heads = p.kv_heads = 1;
+        p.queries = p.keys = 128;
+        p.dim = p.value_dim = 64;
+        relay(attention, work::AttentionLayout::bshd);
+        FakeBench bench;
+        EXPECT_TRUE(answer(bench, attention).passed);
+        bench.fake.script.wrong_in = "d_q";
+        bench.fake.script.wrong_by = mask[0] == 'f' ? 1.5e-2 : 3e-2;
+        EXPECT_FALSE(answer(bench, attention).passed) << mask;
+    }
+}
+
 TEST(AttentionCheck, LargeScoresAreRoundedByMore) {
     for (const double scale : {0.5, 1e4}) {
         FakeBench bench;

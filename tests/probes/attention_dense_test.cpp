@@ -37,8 +37,10 @@ TEST(AttentionDense, ASparseMaskIsComparedWithAFullOne) {
 
 TEST(AttentionDense, AFullMaskHasNothingToCompare) {
     FakeBench bench;
-    EXPECT_EQ(run(bench, "full", work::AttentionPass::forward).metric("speed-up over dense"),
-              nullptr);
+    const auto result = run(bench, "full", work::AttentionPass::forward);
+    EXPECT_EQ(result.metric("speed-up over dense"), nullptr);
+    EXPECT_EQ(find_check(result, "answer dense"), nullptr);
+    EXPECT_EQ(result.conditions.settings.at("dense"), "the mask leaves out nothing");
 }
 
 TEST(AttentionDense, WithoutRoomForBothItSaysSo) {

@@ -95,13 +95,58 @@ TEST(RotatingAttention, HoldsWhatTheSourceMakesAnew) {
     }
 }
 
+// Whatever size is the largest, and wherever its sets begin.
+TEST(RotatingAttention, SharedMemoryHoldsWhatEachCaseWouldHaveFilledItsOwnWith) {
+    FakeBench bench;
+    const auto sweep = parse_attention_sweep("dim=4,6,9");
+    for (const auto layout : {AttentionLayout::bshd, AttentionLayout::packed}) {
+        auto attention = small_attention("full", AttentionPass::backward);
+        attention.problem.modifier.bias = true;
+        attention.cache = CacheState::cold;
+        attention.layout = layout;
+        std::vector<AttentionCase> cases;
+        for (const auto size : sweep.sizes) cases.push_back(sweep.at(attention, size));
+        const SharedAttention shared(bench.device, cases, 7);
+        const void* q = nullptr;
+        for (const auto& one : cases) {
+            const RotatingAttention view(bench.device, one, shared);
+            const RotatingAttention own(bench.device, one, 7);
+            ASSERT_EQ(view.sets(), own.sets());
+            EXPECT_TRUE(q == nullptr || q == view.set(0).q);
+            q = view.set(0).q;
+            for (const int set : {0, 1, own.sets() - 1}) {
+                const auto at = static_cast<std::size_t>(set);
+                const auto a = view.set(at), b = own.set(at);
+                const auto rows = static_cast<std::size_t>(12 * one.problem.dim) * sizeof(float);
+                EXPECT_EQ(std::memcmp(a.q, b.q, rows), 0);
+                EXPECT_EQ(std::memcmp(a.k, b.k, rows), 0);
+                EXPECT_EQ(std::memcmp(a.v, b.v, rows), 0);
+                EXPECT_EQ(std::memcmp(a.d_o, b.d_o, rows), 0);
+                EXPECT_EQ(std::memcmp(a.bias, b.bias, 4 * 12 * 12 * sizeof(float)), 0);
+            }
+            EXPECT_EQ(static_cast<const std::byte*>(view.set(0).d_v)[5], kPoison);
+        }
+    }
+}
+
+TEST(RotatingAttention, ACaseWithoutRoomLeavesTheSharedMemoryToOthers) {
+    FakeBench bench;
+    const auto sweep = parse_attention_sweep("dim=4,4096");
+    std::vector<AttentionCase> cases;
+    for (const auto size : sweep.sizes) cases.push_back(sweep.at(small_attention(), size));
+    bench.fake.script.memory_bytes = 8000;
+    const SharedAttention shared(bench.device, cases, 7);
+    EXPECT_NO_THROW(RotatingAttention(bench.device, cases[0], shared));
+    EXPECT_THROW(RotatingAttention(bench.device, cases[1], shared), Unsupported);
+}
+
 TEST(RotatingAttention, PaddingHoldsTheInnerRowsAndZerosElsewhere) {
     FakeBench bench;
     for (const auto layout : {AttentionLayout::bshd, AttentionLayout::packed}) {
         auto attention = small_attention("causal", AttentionPass::backward);
         attention.layout = layout;
         work::lay_out(attention.problem, layout);
-        const auto padded = pad(parse_attention_sweep("dim=4,6"), attention, 6);
+        const auto padded = pad(parse_attention_sweep("dim=4,6"), attention, 4, 6);
         const RotatingAttention operands(bench.device, padded.outer, 7, &padded.inner);
         const FilledSource source(padded.outer, padded.inner, 7);
         const auto set = operands.set(0);

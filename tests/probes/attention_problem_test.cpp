@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/scratch.h"
 
 namespace assay::probes {
 namespace {
@@ -68,10 +66,7 @@ TEST(AttentionProblem, ItsTextLeavesOutDefaults) {
               "heads=6 seq=16 dim=8 dtype=bf16 mask=causal+window:4 pass=forward");
 }
 
-TEST(AttentionProblem, MaskWordsKeepWhatIsMadeAndSpellOutWhatIsRead) {
-    const Scratch scratch;
-    const std::string file = scratch / "lengths.txt";
-    write_file(file, "5 11\n");
+TEST(AttentionProblem, MaskWordsKeepHowDocumentsAreMade) {
     const auto words = [](const std::string& text) {
         const auto mask = work::parse_mask(text, 16, 16);
         const auto written = mask_words(text, mask);
@@ -80,7 +75,7 @@ TEST(AttentionProblem, MaskWordsKeepWhatIsMadeAndSpellOutWhatIsRead) {
     };
     EXPECT_EQ(words("document:even:4+causal"), "causal+document:even:4");
     EXPECT_EQ(words("document:skewed:3"), "document:skewed:3");
-    EXPECT_EQ(words("document:" + file + "+causal"), "causal+document:5/11");
+    EXPECT_EQ(words("document:5/11+causal"), "causal+document:5/11");
     EXPECT_EQ(words("blocks:8:0/0-1"), "blocks:8:0/0-1");
     EXPECT_EQ(words("document:even:2+blocks:8:0/1+window:3"),
               "window:3+document:even:2+blocks:8:0/1");
@@ -94,13 +89,9 @@ TEST(AttentionProblem, AListOfMasksMayHoldBlocksWithCommas) {
               (std::vector<std::string>{"blocks:8:0,1/0-1", "causal"}));
 }
 
-TEST(AttentionProblem, ReadsLengthsFromWordsAndFiles) {
-    const Scratch scratch;
-    const std::string file = scratch / "lengths.txt";
-    write_file(file, "5\n0\n11\n");
+TEST(AttentionProblem, ReadsLengths) {
     EXPECT_EQ(parse_lengths("7"), (Lengths{7}));
     EXPECT_EQ(parse_lengths("7/0/9"), (Lengths{7, 0, 9}));
-    EXPECT_EQ(parse_lengths(file), (Lengths{5, 0, 11}));
     for (const auto* text : {"", "0/0", "/", "99999999999999999999", "no such file"}) {
         EXPECT_THROW(parse_lengths(text), Error) << text;
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "probes/attention.h"
 #include "probes/attention_cases.h"
 #include "probes/attention_setup.h"
 #include "probes/fake_bench.h"
@@ -39,6 +40,44 @@ TEST(AttentionSweep, PutsTheSizeInItsPlaces) {
     EXPECT_THAT(longer.problem.mask.documents, ElementsAre(5, 5, 5));
 }
 
+// Values with a dim of their own keep it at every size, also once the case is read back.
+TEST(AttentionSweep, TheCaseThatStandsForAllReadsBack) {
+    const auto sweep = parse_attention_sweep("dim=4,6,8");
+    auto attention = small_attention();
+    for (const std::int64_t own : {3, 4, 6, 8}) {
+        attention.problem.dim = attention.problem.value_dim = own;  // as --dim and --value-dim say
+        const auto base = attention_from_case(to_case(sweep.base(attention, true)));
+        for (const auto size : sweep.sizes) {
+            EXPECT_EQ(sweep.at(base, size).problem.dim, size);
+            EXPECT_EQ(sweep.at(base, size).problem.value_dim, own);
+            const auto padded = pad(sweep, base, size, 9);
+            EXPECT_EQ(padded.outer.problem.dim, 9);
+            EXPECT_EQ(padded.outer.problem.value_dim, own);
+            EXPECT_EQ(padded.inner.dim, size);
+        }
+        const auto follows = attention_from_case(to_case(sweep.base(attention, false)));
+        EXPECT_EQ(sweep.at(follows, 6).problem.value_dim, 6);
+        EXPECT_EQ(pad(sweep, follows, 6, 9).outer.problem.value_dim, 9);
+        EXPECT_EQ(to_case(follows), to_case(sweep.base(small_attention(), false)));
+    }
+}
+
+TEST(AttentionSweep, WhatTheSweepReplacesIsNoPartOfTheCase) {
+    const AttentionProbe probe;
+    const auto text = [&](const std::map<std::string, std::string>& options) {
+        return probe.expand(options_of(probe, options), {}).at(0).text();
+    };
+    EXPECT_EQ(text({{"sweep", "dim=72,80"}}),
+              "heads=12 seq=1024 dim=72 dtype=fp32 pass=forward sweep=\"dim=72,80\"");
+    EXPECT_EQ(text({{"sweep", "dim=72,80"}, {"value-dim", "72"}}),
+              "heads=12 seq=1024 dim=80 value_dim=72 dtype=fp32 pass=forward sweep=\"dim=72,80\"");
+    EXPECT_EQ(text({{"sweep", "seq=16,24"}, {"mask", "document:even:2"}}),
+              "heads=12 seq=16 dim=64 dtype=fp32 mask=document:even:2 pass=forward "
+              "sweep=\"seq=16,24\"");
+    EXPECT_THROW(text({{"sweep", "dim=72,80"}, {"dim", "64"}}), UsageError);
+    EXPECT_THROW(text({{"sweep", "seq=16,24"}, {"seq", "16"}}), UsageError);
+}
+
 // The whole point: the same numbers, checked against the smaller problem.
 TEST(AttentionSweep, PaddingGivesTheSameNumbers) {
     FakeBench bench;
@@ -54,7 +93,8 @@ TEST(AttentionSweep, PaddingGivesTheSameNumbers) {
                     attention.problem.batch = 2;
                     attention.layout = layout;
                     work::lay_out(attention.problem, layout);
-                    const auto padded = pad(sweep, attention, sweep.sizes.back());
+                    const auto padded =
+                        pad(sweep, attention, sweep.sizes.front(), sweep.sizes.back());
                     work::validate(padded.outer.problem);
                     AttentionSetup setup(padded.outer, bench.bench, &padded.inner);
                     record::Result result;
@@ -72,7 +112,7 @@ TEST(AttentionSweep, PaddingGivesTheSameNumbers) {
 
 TEST(AttentionSweep, PaddingWithAnotherScaleWouldBeFound) {
     FakeBench bench;
-    auto padded = pad(parse_attention_sweep("dim=4,6"), small_attention("causal"), 6);
+    auto padded = pad(parse_attention_sweep("dim=4,6"), small_attention("causal"), 4, 6);
     padded.outer.problem.scale.reset();
     AttentionSetup setup(padded.outer, bench.bench, &padded.inner);
     const auto prepared =
@@ -138,6 +178,42 @@ TEST(AttentionSweep, SizesThatAreRefusedAreLeftOut) {
     EXPECT_THAT(result.conditions.settings.at("left out"), HasSubstr("dim=6"));
     bench.fake.script.providers[0].largest_dim = 3;
     EXPECT_THROW(sweep(bench, "dim=4..6+1", {{4, 1}, {5, 2}, {6, 3}}), Unsupported);
+}
+
+TEST(AttentionSweep, AllSizesFitWhereTheLargestFitsTwice) {
+    for (const auto pass : {AttentionPass::forward, AttentionPass::backward}) {
+        FakeBench bench;
+        const auto attention = small_attention("causal", pass);
+        const auto parsed = parse_attention_sweep("dim=4..12+1");
+        int prepared = 0;
+        bench.fake.script.providers[0].on_prepare = [&] { ++prepared; };
+        bench.fake.script.attention_slowdown = [](const work::Attention& p, AttentionPass) {
+            return static_cast<double>(p.dim);
+        };
+        bench.fake.script.memory_bytes =
+            2 * RotatingAttention(bench.device, parsed.at(attention, 12), 7).footprint_bytes();
+        record::Result result;
+        result.what = to_case(attention).set("sweep", "dim=4..12+1");
+        measure_sweep(attention, parsed, bench.bench, result);
+        EXPECT_EQ(result.conditions.settings.count("left out"), 0U);
+        EXPECT_EQ(series(result, "time").x.size(), 9U);
+        for (const auto& check : result.checks) EXPECT_TRUE(check.passed) << check.detail;
+        // A backward case needs what the forward pass gave.
+        EXPECT_EQ(prepared, pass == AttentionPass::forward ? 9 : 18);
+    }
+}
+
+// Cliffs are padded one after the other.
+TEST(AttentionSweep, AnyNumberOfPaddedSizesNeedsRoomForOne) {
+    FakeBench bench;
+    const auto parsed = parse_attention_sweep("dim=4..12+1");
+    bench.fake.script.memory_bytes =
+        3 * RotatingAttention(bench.device, parsed.at(small_attention(), 12), 7).footprint_bytes();
+    const auto result =
+        sweep(bench, "dim=4..12+1",
+              {{4, 2}, {5, 3}, {6, 4}, {7, 5}, {8, 6}, {9, 7}, {10, 8}, {11, 9}, {12, 1}});
+    EXPECT_EQ(series(result, "padding gain").x.size(), 8U);
+    EXPECT_EQ(result.conditions.settings.count("left out"), 0U);
 }
 
 TEST(AttentionSweep, AWrongAnswerAtOneSizeHasNoTimes) {

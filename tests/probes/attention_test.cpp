@@ -34,6 +34,18 @@ record::Case small_case(Values values = {}) {
     return kProbe.expand(options_of(kProbe, values), device::FakeDevice::fake_facts()).at(0);
 }
 
+TEST(Attention, AMaskThatLeavesNoPairIsSkipped) {
+    for (const auto* pass : {"forward", "backward"}) {
+        for (const auto* provider : {"auto", "all"}) {
+            FakeBench bench;
+            const auto what =
+                small_case({{"mask", "blocks:8:"}, {"pass", pass}, {"provider", provider}});
+            EXPECT_THAT(message_of<Unsupported>([&] { bench.run(kProbe, what); }),
+                        HasSubstr("the mask leaves no pair to compute"));
+        }
+    }
+}
+
 TEST(Attention, ExpandsItsLists) {
     EXPECT_THAT(texts({{"heads", "4"},
                        {"kv-heads", "2"},
@@ -95,6 +107,8 @@ TEST(Attention, RefusesWhatHasNoMeaning) {
         {{{"provider", "all"}, {"sweep", "dim=64..128+8"}}, "--provider all and --sweep"},
         {{{"provider", "all"}, {"against-dense", "yes"}}, "--provider all and --against-dense"},
         {{{"against-dense", "yes"}, {"sweep", "dim=64..128+8"}}, "--sweep and --against-dense"},
+        {{{"provider", "all"}, {"against-cpu", "yes"}}, "--provider all and --against-cpu"},
+        {{{"against-cpu", "yes"}, {"sweep", "dim=64..128+8"}}, "--sweep and --against-cpu"},
         {{{"provider", "cudnn"}, {"retune", "yes"}}, "--retune without"},
         {{{"retune", "maybe"}}, "neither yes nor no"},
         {{{"sweep", "heads=1..4+1"}}, "neither dim nor seq"},
@@ -124,6 +138,10 @@ TEST(Attention, MeasuresUsefulFlopAndWhatAMaskLeaves) {
     EXPECT_EQ(find_metric(metrics, "density")->value, 36.0 / 64);
     EXPECT_EQ(find_metric(metrics, "tile density")->value, 1);
     EXPECT_EQ(find_metric(metrics, "speed-up over dense"), nullptr);
+    const auto& settings = result.conditions.settings;
+    EXPECT_EQ(settings.at("FLOP"), "1152");
+    EXPECT_EQ(settings.at("tiles"), "0 full, 1 partial, 0 empty");
+    EXPECT_EQ(settings.at("tile FLOP"), "2048");
 }
 
 TEST(Attention, AFullMaskHasNoDensity) {
@@ -181,7 +199,8 @@ TEST(Attention, IsSkippedForWhatTheDeviceCantDo) {
 TEST(Attention, AllAndSweepsAreTheirOwnMethods) {
     EXPECT_FALSE(kProbe.has_own_method(small_case()));
     EXPECT_TRUE(kProbe.has_own_method(small_case({{"provider", "all"}})));
-    EXPECT_TRUE(kProbe.has_own_method(small_case({{"sweep", "dim=4..8+4"}})));
+    const auto swept = options_of(kProbe, {{"sweep", "dim=4..8+4"}});
+    EXPECT_TRUE(kProbe.has_own_method(kProbe.expand(swept, {}).at(0)));
 }
 
 }  // namespace

@@ -222,6 +222,21 @@ TEST(ShippedSuites, StandardTunesTheArticlesShapesAndComparesPathsToTwo) {
     EXPECT_EQ(timed, 1U);
 }
 
+TEST(ShippedSuites, StandardComparesAnAcceleratorWithItsHostsCpu) {
+    const auto plan = load_suite("standard");
+    std::vector<std::string> compared;
+    for (const auto* device : {&kGpu, &kCpu}) {
+        for (const auto& step : plan.steps) {
+            if (!runs_on(step, *device)) continue;
+            for (const auto& what : step.probe->expand(step.options, *device)) {
+                if (what.has("against_cpu")) compared.push_back(what.text());
+            }
+        }
+    }
+    const std::string small = "heads=12 seq=1024 dim=64 dtype=fp32 mask=causal pass=";
+    EXPECT_THAT(compared, testing::ElementsAre(small + "forward", small + "backward"));
+}
+
 TEST(ShippedSuites, ArticleHasItsFiveShapesInBothTypes) {
     const auto plan = load_suite("article");
     EXPECT_EQ(plan.protocols, std::vector<std::string>{"article"});

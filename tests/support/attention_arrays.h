@@ -1,16 +1,15 @@
-// The arrays of an attention problem in host memory, and the oracle's answer for every row.
+// The arrays of an attention problem in host memory, filled and read.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "ops/attention.h"
+#include "support/attention_answer.h"
 #include "work/attention.h"
 #include "work/attention_oracle.h"
 #include "work/fill.h"
@@ -78,23 +77,18 @@ class AttentionArrays : public AttentionSource {
         return load(problem_.type, biases.data(), static_cast<std::uint64_t>(at));
     }
 
-    // Calls visit(entry, head, row) for every row of a tensor.
-    template <class Visit>
-    void each_row(AttentionTensor tensor, const Visit& visit) const {
-        for (std::int64_t entry = 0; entry < problem_.batch; ++entry) {
-            const auto rows =
-                is_of_queries(tensor) ? queries_of(problem_, entry) : keys_of(problem_, entry);
-            for (std::int64_t head = 0; head < heads_of(problem_, tensor); ++head) {
-                for (std::int64_t row = 0; row < rows; ++row) visit(entry, head, row);
-            }
-        }
+    std::vector<double> row(const std::vector<std::byte>& array, AttentionTensor tensor,
+                            std::int64_t entry, std::int64_t head, std::int64_t index) const {
+        std::vector<double> values(static_cast<std::size_t>(width_of(problem_, tensor)));
+        copy(array, tensor, entry, head, index, values);
+        return values;
     }
 
     // All elements of a tensor, row after row as each_row() goes.
     std::vector<double> values(const std::vector<std::byte>& array, AttentionTensor tensor) const {
         std::vector<double> values;
         std::vector<double> row(static_cast<std::size_t>(width_of(problem_, tensor)));
-        each_row(tensor, [&](auto entry, auto head, auto index) {
+        each_row(problem_, tensor, [&](auto entry, auto head, auto index) {
             copy(array, tensor, entry, head, index, row);
             values.insert(values.end(), row.begin(), row.end());
         });
@@ -105,7 +99,7 @@ class AttentionArrays : public AttentionSource {
     bool gaps_are_unwritten(const std::vector<std::byte>& array, AttentionTensor tensor) const {
         auto left = array;
         const auto size = size_in(tensor);
-        each_row(tensor, [&](auto entry, auto head, auto row) {
+        each_row(problem_, tensor, [&](auto entry, auto head, auto row) {
             const auto at = static_cast<std::size_t>(position(problem_, tensor, entry, head, row));
             const auto width = static_cast<std::size_t>(width_of(problem_, tensor));
             std::fill_n(left.begin() + static_cast<std::ptrdiff_t>(at * size), width * size,
@@ -133,62 +127,5 @@ class AttentionArrays : public AttentionSource {
 
     Attention problem_;
 };
-
-// In the order of AttentionArrays::values().
-struct AttentionAnswer {
-    std::vector<double> o, lse, d_q, d_k, d_v;
-};
-
-inline AttentionAnswer expected(const AttentionArrays& arrays) {
-    const Attention& problem = arrays.problem();
-    AttentionAnswer answer;
-    const auto append = [](std::vector<double>& to, const std::vector<double>& row) {
-        to.insert(to.end(), row.begin(), row.end());
-    };
-    for (std::int64_t entry = 0; entry < problem.batch; ++entry) {
-        const AttentionOracle oracle(problem, arrays, entry);
-        const auto queries = queries_of(problem, entry);
-        std::vector<AttentionRow> rows;
-        for (std::int64_t head = 0; head < problem.heads; ++head) {
-            for (std::int64_t query = 0; query < queries; ++query) {
-                const auto output = oracle.output(head, query);
-                append(answer.o, output.o);
-                answer.lse.push_back(output.lse);
-                append(answer.d_q, oracle.d_q(head, query));
-                double delta = 0;
-                std::vector<double> d_o(output.o.size());
-                arrays.read_gradient(entry, head, query, d_o);
-                for (std::size_t i = 0; i < d_o.size(); ++i) delta += d_o[i] * output.o[i];
-                rows.push_back({output.lse, delta});
-            }
-        }
-        for (std::int64_t head = 0; head < problem.kv_heads; ++head) {
-            for (std::int64_t key = 0; key < keys_of(problem, entry); ++key) {
-                const auto gradient =
-                    oracle.key_gradient(head, key, [&](std::int64_t h, std::int64_t query) {
-                        return rows[static_cast<std::size_t>(h * queries + query)];
-                    });
-                append(answer.d_k, gradient.d_k);
-                append(answer.d_v, gradient.d_v);
-            }
-        }
-    }
-    return answer;
-}
-
-// |got - want| / |want|; infinite where the sizes differ, a number isn't one, or an infinite one
-// isn't met. Where all wanted ones are 0, |got|.
-inline double relative_error(const std::vector<double>& got, const std::vector<double>& want) {
-    constexpr double kWrong = std::numeric_limits<double>::infinity();
-    if (got.size() != want.size()) return kWrong;
-    double error = 0, size = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) {
-        if (std::isinf(want[i]) && got[i] == want[i]) continue;
-        if (!std::isfinite(got[i]) || !std::isfinite(want[i])) return kWrong;
-        error += (got[i] - want[i]) * (got[i] - want[i]);
-        size += want[i] * want[i];
-    }
-    return std::sqrt(size > 0 ? error / size : error);
-}
 
 }  // namespace assay::work

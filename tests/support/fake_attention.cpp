@@ -47,9 +47,15 @@ class MemorySource final : public work::AttentionSource {
         load(operands_.bias, (head * problem_.queries + query) * problem_.keys + key, {&value, 1});
         return value;
     }
-    double delta(std::int64_t entry, std::int64_t head, std::int64_t row) const {
-        std::vector<double> o(static_cast<std::size_t>(problem_.value_dim)), d_o(o.size());
+    // As the forward pass rounded it.
+    std::vector<double> output(std::int64_t entry, std::int64_t head, std::int64_t row) const {
+        std::vector<double> o(static_cast<std::size_t>(problem_.value_dim));
         load(operands_.o, at(AttentionTensor::o, entry, head, row), o);
+        return o;
+    }
+    double delta(std::int64_t entry, std::int64_t head, std::int64_t row) const {
+        const auto o = output(entry, head, row);
+        std::vector<double> d_o(o.size());
         read_gradient(entry, head, row, d_o);
         double sum = 0;
         for (std::size_t i = 0; i < o.size(); ++i) sum += o[i] * d_o[i];
@@ -107,8 +113,11 @@ class Computation {
     void backward(const work::AttentionOracle& oracle, std::int64_t entry) {
         for (std::int64_t head = 0; head < p_.heads; ++head) {
             for (std::int64_t row = 0; row < work::queries_of(p_, entry); ++row) {
+                // fp32 can't hold lse for fp64, so that a row computes its own; o is read.
+                auto forward = oracle.output(head, row);
+                forward.o = source_.output(entry, head, row);
                 store("d_q", AttentionTensor::q, operands_.d_q, entry, head, row,
-                      oracle.d_q(head, row));
+                      oracle.query_gradient(head, row, forward).d_q);
             }
         }
         const auto row_of = [&](std::int64_t head, std::int64_t row) {
@@ -197,6 +206,7 @@ std::unique_ptr<ops::PreparedAttention> FakeAttention::prepare(const work::Atten
         const bool refuses =
             way.unsupported || (way.largest_dim > 0 && problem.dim > way.largest_dim);
         if (!refuses) {
+            if (way.on_prepare) way.on_prepare();
             return std::make_unique<FakePreparedAttention>(problem, pass, script_, way);
         }
         if (!provider.empty()) throw Unsupported(way.name + " can't do this attention");

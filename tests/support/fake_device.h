@@ -30,7 +30,7 @@ struct FakeWay {
     bool unsupported = false;  // prepare() throws Unsupported
     bool fails = false;        // enqueue() throws Error
     std::size_t workspace_bytes = 0;
-    std::function<void()> on_prepare = {};  // of a product
+    std::function<void()> on_prepare = {};  // unless it is refused
     std::int64_t largest_dim = 0;           // of attention: it refuses larger ones; 0: it takes all
 };
 

@@ -156,6 +156,20 @@ TEST(AttentionOracle, KnowsHowLargeTheTermsOfAVanishingGradientAre) {
     EXPECT_NEAR(gradient.d_q[0], 0, 1e-15);
     EXPECT_NEAR(gradient.terms.sum, term, 1e-14);
     EXPECT_NEAR(std::sqrt(gradient.terms.squares), term, 1e-14);
+    const double products =
+        std::hypot(d_o[0] * values.at(T::v, 0, 0, 0, 0), d_o[1] * values.at(T::v, 0, 0, 0, 1));
+    EXPECT_NEAR(gradient.by_output, products * norm_of(T::k, 0, 3) / std::sqrt(3.0), 1e-14);
+    // Keys that cancel leave an error of delta nothing to act on, whatever their terms are.
+    const auto two = small("full", "none", 1, 2);
+    Values opposite(two);
+    for (int d = 0; d < 3; ++d) {
+        opposite.at(T::q, 0, 0, 0, d) = 0;  // each key weighs as much
+        opposite.at(T::k, 0, 0, 1, d) = -opposite.at(T::k, 0, 0, 0, d);
+    }
+    const AttentionOracle of_two(two, opposite, 0);
+    const auto cancelled = of_two.query_gradient(0, 0, of_two.output(0, 0));
+    EXPECT_NEAR(cancelled.by_output, 0, 1e-15);
+    EXPECT_GT(cancelled.terms.sum, 0.01);
 }
 
 // Gradients against central differences of the loss.

@@ -1,15 +1,18 @@
 #include "work/attention.h"
 
+#include <cmath>
 #include <limits>
 #include <set>
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "base/expect_error.h"
 
 namespace assay::work {
 namespace {
 
+using testing::ElementsAre;
 using T = AttentionTensor;
 constexpr std::array<T, 5> kAll{T::q, T::k, T::v, T::o, T::lse};
 
@@ -126,10 +129,13 @@ TEST(Attention, RaggedEntriesLieBackToBack) {
     EXPECT_EQ(position(p, T::q, 2, 1, 0), 8 * 8 + 4);
     EXPECT_EQ(position(p, T::lse, 2, 1, 1), 9 * 2 + 1);
     EXPECT_EQ(extent(p, T::q), 11 * 8);
+    EXPECT_THAT(starts(p, T::q), ElementsAre(0, 8 * 8, 8 * 8));
+    EXPECT_THAT(starts(p, T::lse), ElementsAre(0, 8 * 2, 8 * 2));
     EXPECT_THROW(lay_out(p, AttentionLayout::bhsd), UsageError);
     // Each in its own place, the first rows counting.
     p.of(T::q).batch = 64;
     EXPECT_EQ(position(p, T::q, 2, 1, 0), 2 * 64 + 4);
+    EXPECT_THAT(starts(p, T::q), ElementsAre(0, 64, 2 * 64));
 }
 
 TEST(Attention, HeadsShareKeysInGroups) {
@@ -152,8 +158,15 @@ TEST(Attention, SaysWhatIsWrong) {
     refused([](Attention& p) { p.dim = std::int64_t{1} << 31; },
             "attention with dim 2147483648: must be 1 to 2147483647", "range");
     refused([](Attention& p) { p.type = Type::int8; }, "attention in int8 isn't known", "bf16");
-    refused([](Attention& p) { p.scale = std::numeric_limits<double>::infinity(); },
-            "attention with a scale that isn't finite", "1/sqrt(dim)");
+    for (const auto& [scale, text] :
+         {std::pair(std::numeric_limits<double>::infinity(), "inf"), std::pair(std::nan(""), "nan"),
+          std::pair(-1e39, "-1e+39"), std::pair(1e-50, "1e-50")}) {
+        const auto what =
+            fmt::format("attention with a scale of {}: its size must be 0 or 1e-16 to 1e+16", text);
+        refused([scale = scale](Attention& p) { p.scale = scale; }, what.c_str(), "1/sqrt(dim)");
+    }
+    refused([](Attention& p) { p.modifier.soft_cap = 1e-50; },
+            "modifier softcap:1e-50 isn't within 1e-20 .. 1e+20", "softcap:50");
     refused(
         [](Attention& p) {
             p.query_lengths = {1, 2};

@@ -1,11 +1,8 @@
 #include "work/mask.h"
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/expect_error.h"
 
@@ -127,34 +124,6 @@ TEST(Mask, BlocksHideWhatTheyDoNotList) {
     EXPECT_EQ(name(parse_mask("blocks:4:2,0,1/1-2/0", 10, 11)), "blocks:4:0-2/1-2/0");
 }
 
-class ListFile {
-  public:
-    explicit ListFile(const std::string& content)
-        : path_(std::filesystem::temp_directory_path() /
-                ("assay-mask-" + std::to_string(::getpid()) + ".txt")) {
-        std::ofstream(path_) << content;
-    }
-    ~ListFile() { std::filesystem::remove(path_); }
-    std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
-
-TEST(Mask, ListsMayComeFromAFile) {
-    {
-        const ListFile file("3\n1 5\r\n");
-        EXPECT_EQ(name(parse_mask("causal+document:" + file.path(), 9, 9)),
-                  "causal+document:3/1/5");
-    }
-    {
-        const ListFile file("0\n0, 2\n1-2\n");
-        EXPECT_EQ(name(parse_mask("blocks:4:" + file.path(), 10, 11)), "blocks:4:0/0,2/1-2");
-    }
-    const ListFile blind_ends("\n0, 2\r\n\n");
-    EXPECT_EQ(name(parse_mask("blocks:4:" + blind_ends.path(), 10, 11)), "blocks:4:/0,2/");
-}
-
 TEST(Mask, SaysWhatIsWrong) {
     const auto refused = [](const char* text, const char* what, const char* hint) {
         expect_error<UsageError>([=] { parse_mask(text, 9, 9); }, what, hint);
@@ -166,7 +135,7 @@ TEST(Mask, SaysWhatIsWrong) {
     refused("causal:left", "mask causal:left has an unknown alignment", "causal:bottom-right");
     refused("document:3/4", "documents of 7 tokens in all don't cover a sequence of 9", "add up");
     refused("document:0/9", "a document of 0 tokens in a sequence of 9", "add up");
-    refused("document:/", "mask document:/ lists no length", "document:FILE");
+    refused("document:/", "mask document:/ lists no length", "document:L1/L2/...");
     refused("document:even:10", "mask document:even:10 makes no 10 documents of 9 tokens",
             "1 to 9");
     refused("causal+prefix:0", "mask prefix:0 sees no key", "every query");
@@ -174,9 +143,11 @@ TEST(Mask, SaysWhatIsWrong) {
     refused("prefix:4", "mask prefix:4 without causal sees every key", "causal+prefix");
     refused("blocks:4:0/1", "a block list of 2 rows for 9 queries in blocks of 4", "give 3 rows");
     refused("blocks:4:0/1/9", "mask blocks has \"9\": key blocks are 0 to 2", "0-3,7");
-    refused("blocks:0:0", "mask blocks has blocks of 0 tokens", "blocks:SIZE:FILE");
-    refused("blocks:4", "mask blocks:4 names no list", "blocks:SIZE:FILE");
-    EXPECT_THROW(parse_mask("document:nowhere.txt", 9, 9), UsageError);
+    refused("blocks:0:0", "mask blocks has blocks of 0 tokens", "blocks:SIZE:ROWS");
+    refused("blocks:4", "mask blocks:4 names no list", "blocks:SIZE:ROWS");
+    // No file is opened.
+    refused("document:list.txt", "mask document has \"list.txt\" for a count", "L1/L2");
+    refused("blocks:4:list.txt", "mask blocks has \"list.txt\" for a count", "blocks:SIZE:ROWS");
     expect_error<UsageError>([] { parse_mask("document:3/6", 9, 12); },
                              "documents with 9 queries and 12 keys", "as many");
 }

@@ -23,6 +23,18 @@ TEST(ScoreModifier, SaysWhatIsWrong) {
          {"softcap:0", "softcap:-1", "softcap:x", "softcap:", "softcap:inf", "softcap:nan"}) {
         EXPECT_THROW(parse_score_modifier(text), UsageError) << text;
     }
+    // What is infinite or 0 in fp32.
+    for (const char* text : {"softcap:1e39", "softcap:1e-50"}) {
+        expect_error<UsageError>([&] { parse_score_modifier(text); },
+                                 "modifier " + std::string(text) + " isn't within 1e-20 .. 1e+20",
+                                 "softcap:50");
+    }
+    EXPECT_EQ(parse_score_modifier("softcap:1e-20").soft_cap, 1e-20);
+    ScoreModifier modifier;
+    validate(modifier);
+    modifier.soft_cap = 1e39;
+    expect_error<UsageError>([&] { validate(modifier); },
+                             "modifier softcap:1e+39 isn't within 1e-20 .. 1e+20", "softcap:50");
 }
 
 TEST(ScoreModifier, AlibiSlopesOfEightHeads) {

@@ -25,6 +25,7 @@ TEST(TilePlan, AgreesWithEachPairOfTheMask) {
         const auto mask = parse_mask(text, queries, keys);
         const MaskRows rows(mask, queries, keys);
         const auto plan = plan_tiles(mask, queries, keys, 8, 6);
+        TileCounts counts;
         ASSERT_EQ(plan.query_tiles, (queries + 7) / 8);
         ASSERT_EQ(plan.key_tiles, (keys + 5) / 6);
         ASSERT_EQ(plan.first.size(), static_cast<std::size_t>(plan.query_tiles) + 1);
@@ -44,10 +45,17 @@ TEST(TilePlan, AgreesWithEachPairOfTheMask) {
                 const auto found =
                     std::find_if(begin, end, [&](const Tile& tile) { return tile.key_tile == c; });
                 ASSERT_EQ(found != end, seen > 0) << text << ' ' << r << ' ' << c;
+                ++(seen == 0 ? counts.empty : seen == all ? counts.full : counts.partial);
+                if (seen > 0) counts.pairs += all;
                 if (found == end) continue;
                 EXPECT_EQ(found->full, seen == all) << text << ' ' << r;
             }
         }
+        EXPECT_EQ(count_tiles(mask, queries, keys, 8, 6), counts) << text;
+        EXPECT_EQ(plan.full_tiles(), counts.full) << text;
+        EXPECT_EQ(plan.partial_tiles(), counts.partial) << text;
+        EXPECT_EQ(plan.empty_tiles(), counts.empty) << text;
+        EXPECT_EQ(plan.density(), counts.density()) << text;
     }
 }
 
@@ -91,6 +99,20 @@ TEST(TilePlan, ALongSequenceIsPlannedTileByTile) {
     EXPECT_EQ(plan.query_tiles, 547);
     // Inner rows: 31 full tiles, the diagonal, and the one where the window begins.
     EXPECT_EQ(plan.first[301] - plan.first[300], 33);
+}
+
+TEST(TilePlan, CountsOfLongSequencesAreExact) {
+    constexpr std::int64_t n = 70'000, rows = 547, last = n - 546 * 128;
+    const auto causal = count_tiles(parse_mask("causal", n, n), n, n);
+    EXPECT_EQ(causal, (TileCounts{rows * (rows - 1) / 2, rows, rows * (rows - 1) / 2,
+                                  128 * 128 * (rows * (rows - 1) / 2) + last * n}));
+    // Half a million tokens: 17 M tiles, and a list of them would be larger than the problem.
+    constexpr std::int64_t long_n = 4096 * 128;
+    const auto window =
+        count_tiles(parse_mask("causal+window:256", long_n, long_n), long_n, long_n);
+    EXPECT_EQ(window.full, 4095);
+    EXPECT_EQ(window.partial, 4096 + 4094);
+    EXPECT_EQ(window.all(), 4096 * 4096);
 }
 
 }  // namespace
