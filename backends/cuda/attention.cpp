@@ -56,7 +56,9 @@ std::unique_ptr<ops::PreparedAttention> CudaAttention::prepare(const work::Atten
             return known.prepare(request);
         } catch (const Unsupported& error) {
             request.refusal = error.what();
-            reasons.push_back(std::string(known.name) + ": " + error.what());
+            // Who asks for one knows its name.
+            reasons.push_back((provider.empty() ? std::string(known.name) + ": " : "") +
+                              error.what());
             hint = error.hint();
         }
     }

@@ -41,7 +41,10 @@ void CudaDevice::load_kernels() {
     constexpr std::uint64_t kElements = 4;
     CudaBuffer a(kElements * sizeof(double)), b(a.size()), c(a.size());
     for (const auto type : work::all_types()) {
-        fill_.enqueue(stream, {work::Distribution::zeros, 0, 0}, type, kElements, a.data());
+        for (auto* buffer : {&a, &b, &c}) {
+            fill_.enqueue(stream, {work::Distribution::zeros, 0, 0}, type, kElements,
+                          buffer->data());
+        }
     }
     for (const auto op : work::all_memory_ops()) {
         for (const auto& kernel : memory_.kernels(op)) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/attention_answer.h"
 #include "work/attention.h"
 #include "work/attention_oracle.h"
 
@@ -29,8 +30,11 @@ class AttentionExample : public work::AttentionSource {
 
     // Fills o and lse with the oracle's, for a backward pass without a forward one.
     void take_forward();
+    // And d_q, d_k and d_v.
+    void take_backward();
 
-    // The first thing that is wrong, or "": of o and lse, or of d_q, d_k and d_v.
+    // The first thing that is wrong, or "": of o and lse, or of d_q, d_k and d_v. A tensor's norm
+    // is held to its type's tolerance, a row's to kRowSlack times that; an lse to what fp32 holds.
     std::string forward_mistake() const;
     std::string backward_mistake() const;
 
@@ -48,6 +52,8 @@ class AttentionExample : public work::AttentionSource {
     std::string compare(const char* what, const std::vector<unsigned char>& got,
                         work::AttentionTensor tensor, work::Type type,
                         const std::vector<double>& right) const;
+    void write(std::vector<unsigned char>& array, work::AttentionTensor tensor, work::Type type,
+               const std::vector<double>& values);
     void compute() const;
 
     work::Attention problem_;
@@ -56,17 +62,7 @@ class AttentionExample : public work::AttentionSource {
     struct Values {
         std::vector<double> q, k, v, d_o;
     } values_;
-    // By entry, head, row, column: what is right.
-    mutable std::vector<double> o_, lse_, d_q_, d_k_, d_v_;
+    mutable work::AttentionAnswer right_;
 };
-
-// Problems that together try every pair of: mask, modifier, heads, lengths, layout, sizes of heads,
-// kinds of strides.
-struct AttentionCase {
-    std::string name;
-    work::Attention problem;
-    std::int64_t shift = 0;
-};
-std::vector<AttentionCase> attention_cases(work::Type type);
 
 }  // namespace assay::cuda

@@ -1,9 +1,12 @@
 // Attention on the GPU, against the oracle.
 #include "ops/attention.h"
 
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "attention_arrays.h"
+#include "attention_cases.h"
 #include "base/error.h"
 #include "device_under_test.h"
 #include "work/fill.h"
@@ -75,18 +78,24 @@ class CudaAttentionOnDevice : public WithGpu {
     }
 };
 
-TEST_F(CudaAttentionOnDevice, AgreesWithTheOracle) {
-    for (const auto type : {Type::fp32, Type::bf16, Type::fp16}) {
-        for (const auto& test : attention_cases(type)) {
-            SCOPED_TRACE(test.name);
-            AttentionExample example(test.problem, test.shift);
-            run(example, AttentionPass::forward);
-            EXPECT_EQ(example.forward_mistake(), "");
-            run(example, AttentionPass::backward);  // of what the forward pass gave
-            EXPECT_EQ(example.backward_mistake(), "");
-        }
+// Small ones of every kind, which tests/gpu/sanitize.sh runs too.
+class CudaAttentionOfType : public CudaAttentionOnDevice,
+                            public testing::WithParamInterface<Type> {};
+
+TEST_P(CudaAttentionOfType, AgreesWithTheOracle) {
+    for (const auto& test : device_cases(GetParam())) {
+        SCOPED_TRACE(test.name);
+        AttentionExample example(test.problem, test.shift);
+        run(example, AttentionPass::forward);
+        EXPECT_EQ(example.forward_mistake(), "");
+        run(example, AttentionPass::backward);  // of what the forward pass gave
+        EXPECT_EQ(example.backward_mistake(), "");
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, CudaAttentionOfType,
+                         testing::Values(Type::fp32, Type::bf16, Type::fp16),
+                         [](const auto& type) { return std::string(work::name(type.param)); });
 
 // Many tiles and blocks at once.
 TEST_F(CudaAttentionOnDevice, AgreesWithTheOracleAtLength) {
@@ -179,10 +188,25 @@ TEST_F(CudaAttentionOnDevice, RunsBehindAHeldStream) {
     EXPECT_EQ(example.backward_mistake(), "");
 }
 
+// For tests/gpu/sanitize.sh: its race detector takes no larger ones.
+TEST_F(CudaAttentionOnDevice, RunsEachKernelOf16Bits) {
+    for (const auto type : {Type::bf16, Type::fp16}) {
+        for (const auto& test : kernel_cases(type)) {
+            SCOPED_TRACE(test.name);
+            AttentionExample example(test.problem);
+            run(example, AttentionPass::forward);
+            EXPECT_EQ(example.forward_mistake(), "");
+            run(example, AttentionPass::backward);
+            EXPECT_EQ(example.backward_mistake(), "");
+        }
+    }
+}
+
 TEST_F(CudaAttentionOnDevice, SaysWhatItRunsAndRefuses) {
     auto& attention = device().need<ops::Attention>();
     EXPECT_THAT(attention.providers(), Contains(kGeneric));
     auto problem = attention_cases(Type::bf16)[2].problem;
+    problem.modifier.alibi = true;  // nothing faster has it
     const auto prepared = prepare(problem, AttentionPass::backward);
     EXPECT_EQ(prepared->implementation().library, "assay");
     EXPECT_THAT(prepared->implementation().algorithm, HasSubstr("d128"));
@@ -191,6 +215,21 @@ TEST_F(CudaAttentionOnDevice, SaysWhatItRunsAndRefuses) {
     EXPECT_THROW((void)attention.prepare(problem, AttentionPass::forward, "none"), Unsupported);
     problem.type = Type::fp64;
     EXPECT_THROW((void)prepare(problem, AttentionPass::forward), Unsupported);
+}
+
+// Of a problem that cuDNN takes, where it is there.
+TEST_F(CudaAttentionOnDevice, IsTheFallbackOfWhatAFasterProviderTakes) {
+    const auto problem = attention_cases(Type::bf16)[2].problem;
+    bool faster = true;
+    try {
+        (void)device().need<ops::Attention>().prepare(problem, AttentionPass::backward, "cudnn");
+    } catch (const Unsupported&) {
+        faster = false;
+    }
+    const auto prepared = prepare(problem, AttentionPass::backward);
+    EXPECT_EQ(prepared->implementation().path,
+              faster ? record::Path::fallback : record::Path::portable)
+        << prepared->implementation().note;
 }
 
 }  // namespace

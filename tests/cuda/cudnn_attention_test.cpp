@@ -1,13 +1,12 @@
 // Every element against the oracle.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "attention_problem.h"
@@ -17,6 +16,8 @@
 #include "cuda/cudnn/plans.h"
 #include "cuda/facts.h"
 #include "device_under_test.h"
+#include "distance.h"
+#include "support/attention_answer.h"
 #include "work/attention_oracle.h"
 #include "work/fill.h"
 
@@ -188,22 +189,6 @@ class Operands : public work::AttentionSource {
     Memory q_, k_, v_, o_, lse_, d_o_, d_q_, d_k_, d_v_;
 };
 
-// |got - right| / |right| over a whole tensor; infinite where something isn't finite.
-class Distance {
-  public:
-    void add(double got, double right) {
-        difference_ += (got - right) * (got - right);
-        size_ += right * right;
-    }
-    double value() const {
-        const double d = std::sqrt(difference_ / size_);
-        return std::isfinite(d) ? d : std::numeric_limits<double>::infinity();
-    }
-
-  private:
-    double difference_ = 0, size_ = 0;
-};
-
 struct Distances {
     Distance o, lse, d_q, d_k, d_v;
 };
@@ -219,15 +204,19 @@ void compare_entry(const work::Attention& p, const Operands& operands, std::int6
             rows.push_back(oracle.row(head, query));
             distances.lse.add(operands.value(AttentionTensor::lse, entry, head, query, 0),
                               right.lse);
+            distances.lse.end_row();
             for (std::int64_t i = 0; i < p.value_dim; ++i) {
                 distances.o.add(operands.value(AttentionTensor::o, entry, head, query, i),
                                 right.o[static_cast<std::size_t>(i)]);
             }
-            const auto d_q = oracle.d_q(head, query);
+            distances.o.end_row();
+            const auto gradient = oracle.query_gradient(head, query, right);
+            distances.d_q.add_terms(gradient.terms);
             for (std::int64_t i = 0; i < p.dim; ++i) {
                 distances.d_q.add(operands.gradient(AttentionTensor::q, entry, head, query, i),
-                                  d_q[static_cast<std::size_t>(i)]);
+                                  gradient.d_q[static_cast<std::size_t>(i)]);
             }
+            distances.d_q.end_row();
         }
     }
     const auto row = [&](std::int64_t head, std::int64_t query) {
@@ -236,6 +225,7 @@ void compare_entry(const work::Attention& p, const Operands& operands, std::int6
     for (std::int64_t head = 0; head < p.kv_heads; ++head) {
         for (std::int64_t key = 0; key < keys; ++key) {
             const auto right = oracle.key_gradient(head, key, row);
+            distances.d_k.add_terms(right.terms);
             for (std::int64_t i = 0; i < p.dim; ++i) {
                 distances.d_k.add(operands.gradient(AttentionTensor::k, entry, head, key, i),
                                   right.d_k[static_cast<std::size_t>(i)]);
@@ -244,8 +234,54 @@ void compare_entry(const work::Attention& p, const Operands& operands, std::int6
                 distances.d_v.add(operands.gradient(AttentionTensor::v, entry, head, key, i),
                                   right.d_v[static_cast<std::size_t>(i)]);
             }
+            distances.d_k.end_row();
+            distances.d_v.end_row();
         }
     }
+}
+
+Distances distances_of(const work::Attention& p, const Operands& operands) {
+    Distances distances;
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        compare_entry(p, operands, entry, distances);
+    }
+    return distances;
+}
+
+// Each element of what a pass gave. The largest distances the types allow are those of the issue.
+void expect_right(const work::Attention& p, const Distances& d, AttentionPass pass,
+                  bool packed = false) {
+    const double limit = p.type == work::Type::bf16 ? 1e-2 : 2e-3;
+    const auto expect = [&](const char* tensor, const Distance& distance) {
+        const auto what = fmt::format("{} of {} in {}, {}/{} heads x {} x {} x {}/{}{}{}", tensor,
+                                      work::name(p.mask), work::name(p.type), p.heads, p.kv_heads,
+                                      p.queries, p.keys, p.dim, p.value_dim,
+                                      packed ? ", packed" : "", p.ragged() ? ", ragged" : "");
+        EXPECT_LT(distance.value(), limit) << what;
+        const auto worst = distance.worst_row();
+        EXPECT_LT(worst.value, kRowSlack * limit) << what << ", row " << worst.number;
+    };
+    if (pass == AttentionPass::forward) {
+        EXPECT_LT(d.lse.value(), 1e-4) << "lse of " << work::name(p.mask);
+        expect("o", d.o);
+        return;
+    }
+    expect("d_q", d.d_q);
+    expect("d_k", d.d_k);
+    expect("d_v", d.d_v);
+}
+
+// Of every element of a tensor in two runs.
+Distance between(const work::Attention& p, AttentionTensor tensor, const auto& one,
+                 const auto& other) {
+    Distance distance;
+    work::each_row(p, tensor, [&](std::int64_t entry, std::int64_t head, std::int64_t row) {
+        for (std::int64_t i = 0; i < work::width_of(p, tensor); ++i) {
+            distance.add(one(entry, head, row, i), other(entry, head, row, i));
+        }
+        distance.end_row();
+    });
+    return distance;
 }
 
 class CudnnAttention : public WithGpu {
@@ -254,7 +290,7 @@ class CudnnAttention : public WithGpu {
     std::unique_ptr<ops::PreparedAttention> prepare(const work::Attention& p, AttentionPass pass) {
         return prepare_cudnn_attention(p, pass, device().facts().name, compute_capability());
     }
-    // Both passes, each element. The largest distances the types allow are those of the issue.
+    // Both passes.
     void check(const work::Attention& p, bool packed = false) {
         SCOPED_TRACE(work::name(p.mask));
         Operands operands(device(), p, packed);
@@ -267,14 +303,9 @@ class CudnnAttention : public WithGpu {
                 << prepared->implementation().algorithm;
         }
         operands.read_back();
-        Distances d;
-        for (std::int64_t entry = 0; entry < p.batch; ++entry) compare_entry(p, operands, entry, d);
-        const double limit = p.type == work::Type::bf16 ? 1e-2 : 2e-3;
-        EXPECT_LT(d.lse.value(), 1e-4);
-        EXPECT_LT(d.o.value(), limit);
-        EXPECT_LT(d.d_q.value(), limit);
-        EXPECT_LT(d.d_k.value(), limit);
-        EXPECT_LT(d.d_v.value(), limit);
+        const auto distances = distances_of(p, operands);
+        expect_right(p, distances, AttentionPass::forward, packed);
+        expect_right(p, distances, AttentionPass::backward, packed);
     }
 };
 
@@ -382,18 +413,21 @@ TEST_F(CudnnAttention, RunsFromAGraph) {
         }
         eager.read_back();
         captured.read_back();
-        // Sums of gradients to queries are made in any order.
-        Distance o, d_q;
-        for (std::int64_t row = 0; row < p.queries; ++row) {
-            for (std::int64_t i = 0; i < p.dim; ++i) {
-                o.add(captured.value(AttentionTensor::o, 1, 3, row, i),
-                      eager.value(AttentionTensor::o, 1, 3, row, i));
-                d_q.add(captured.gradient(AttentionTensor::q, 1, 3, row, i),
-                        eager.gradient(AttentionTensor::q, 1, 3, row, i));
-            }
+        for (const auto tensor : {AttentionTensor::o, AttentionTensor::lse}) {
+            const auto values = [tensor](const Operands& of) {
+                return [&of, tensor](auto... at) { return of.value(tensor, at...); };
+            };
+            EXPECT_EQ(between(p, tensor, values(captured), values(eager)).value(), 0);
         }
-        EXPECT_EQ(o.value(), 0);
-        EXPECT_LT(d_q.value(), 1e-2);
+        // Sums of gradients are made in any order.
+        for (const auto tensor : {AttentionTensor::q, AttentionTensor::k, AttentionTensor::v}) {
+            const auto gradients = [tensor](const Operands& of) {
+                return [&of, tensor](auto... at) { return of.gradient(tensor, at...); };
+            };
+            const auto distance = between(p, tensor, gradients(captured), gradients(eager));
+            EXPECT_LT(distance.value(), 1e-2);
+            EXPECT_LT(distance.worst_row().value, kRowSlack * 1e-2);
+        }
     }
 }
 
@@ -412,10 +446,9 @@ TEST_F(CudnnAttention, RunsFromAGraphOrBehindAHeldStreamTheFirstTime) {
         stream->synchronize();
     }
     operands.read_back();
-    Distances d;
-    compare_entry(p, operands, 0, d);
-    EXPECT_LT(d.o.value(), 1e-2);
-    EXPECT_LT(d.d_q.value(), 1e-2);
+    const auto distances = distances_of(p, operands);
+    expect_right(p, distances, AttentionPass::forward);
+    expect_right(p, distances, AttentionPass::backward);
 
     shape.queries = shape.keys = 320;
     const auto other = attention(shape, "full");
@@ -425,6 +458,8 @@ TEST_F(CudnnAttention, RunsFromAGraphOrBehindAHeldStreamTheFirstTime) {
     prepared->enqueue(*stream, held.addresses());
     stream->release();
     stream->synchronize();
+    held.read_back();
+    expect_right(other, distances_of(other, held), AttentionPass::forward);
 }
 
 TEST_F(CudnnAttention, SaysWhatRan) {

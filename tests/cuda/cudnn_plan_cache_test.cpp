@@ -1,5 +1,7 @@
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +86,53 @@ TEST_F(CudnnPlanCacheTest, WhatCantBeKeptSaysWhy) {
     const CudnnPlanCache none(fs::path{});
     EXPECT_NE(none.keep(kKey, kPlan), "");
     EXPECT_EQ(none.find(kKey), std::nullopt);
+}
+
+CudnnPlanKey numbered(int number) {
+    auto key = kKey;
+    key.graph += std::to_string(number);
+    return key;
+}
+
+// As if it was last used so many hours ago.
+void age(const CudnnPlanCache& cache, const CudnnPlanKey& key, int hours) {
+    fs::last_write_time(cache.file(key),
+                        fs::file_time_type::clock::now() - std::chrono::hours(hours));
+}
+
+TEST_F(CudnnPlanCacheTest, KeepsThoseUsedLast) {
+    const CudnnPlanCache cache(scratch_ / "cache", {.files = 3});
+    fs::create_directories(scratch_ / "cache/folder");
+    for (const int i : {1, 2, 3}) {
+        ASSERT_EQ(cache.keep(numbered(i), kPlan), "");
+        age(cache, numbered(i), 10 - i);
+    }
+    EXPECT_EQ(cache.find(numbered(1)), kPlan);  // the oldest, used again
+    ASSERT_EQ(cache.keep(numbered(4), kPlan), "");
+    EXPECT_EQ(cache.find(numbered(2)), std::nullopt);
+    for (const int i : {1, 3, 4}) EXPECT_EQ(cache.find(numbered(i)), kPlan) << i;
+    // One that is written anew takes no other's place.
+    ASSERT_EQ(cache.keep(numbered(3), kPlan), "");
+    for (const int i : {1, 3, 4}) EXPECT_EQ(cache.find(numbered(i)), kPlan) << i;
+    EXPECT_TRUE(fs::is_directory(scratch_ / "cache/folder"));
+}
+
+TEST_F(CudnnPlanCacheTest, KeepsNoMoreBytesThanItMay) {
+    ASSERT_EQ(cache_.keep(numbered(1), kPlan), "");
+    const auto size = fs::file_size(cache_.file(numbered(1)));
+    age(cache_, numbered(1), 2);
+    const CudnnPlanCache two(scratch_ / "cache", {.bytes = 2 * size + 1});
+    ASSERT_EQ(two.keep(numbered(2), kPlan), "");
+    age(two, numbered(2), 1);
+    EXPECT_TRUE(fs::exists(two.file(numbered(1))));
+    ASSERT_EQ(two.keep(numbered(3), kPlan), "");
+    EXPECT_FALSE(fs::exists(two.file(numbered(1))));
+    EXPECT_TRUE(fs::exists(two.file(numbered(2))));
+    // The new one stays, whatever its size.
+    const CudnnPlanCache none(scratch_ / "cache", {.bytes = 1});
+    ASSERT_EQ(none.keep(numbered(4), kPlan), "");
+    EXPECT_EQ(none.find(numbered(4)), kPlan);
+    EXPECT_FALSE(fs::exists(none.file(numbered(3))));
 }
 
 CudnnGraph graph_of(const work::Attention& p, AttentionPass pass = AttentionPass::forward) {

@@ -135,15 +135,14 @@ struct Matrix {
     std::vector<std::uint16_t> bits;
 };
 
-// All three products as kernels use them, on a warp: sums = A B^T, then (rounded) times C, and
-// D^T C.
+// All products as kernels use them, on a warp: sums = A B^T, then (rounded) times C; D^T C and D C.
 TEST(CudaTiles, MultiplyAsMatricesDo) {
     constexpr int kColumns = 64;
     const Matrix a(32, kColumns, 1), b(64, kColumns, 2), c(64, kColumns, 3), d(64, kColumns, 4);
     constexpr unsigned kA = 0, kB = tile_bytes(32, kColumns), kC = kB + tile_bytes(64, kColumns),
                        kD = kC + tile_bytes(64, kColumns), kEnd = kD + tile_bytes(64, kColumns);
     for (const bool wide : {true, false}) {
-        std::vector<float> scores(32 * 64), outputs(32 * 64), turned(16 * 32);
+        std::vector<float> scores(32 * 64), outputs(32 * 64), turned(32 * 32), straight(32 * 32);
         emulate(1, kWarp, kEnd, {false, false}, [&](const Thread& at) {
             load_tile<32, kColumns, kWarp>(kA, a.bits.data(), kColumns, 32, kColumns, wide,
                                            at.number);
@@ -155,7 +154,7 @@ TEST(CudaTiles, MultiplyAsMatricesDo) {
             lane::close_group();
             lane::wait_groups<0>();
             lane::barrier();
-            float s[2][8][4] = {}, o[2][8][4] = {}, t[4][4] = {};
+            float s[2][8][4] = {}, o[2][8][4] = {}, t[2][4][4] = {}, u[2][4][4] = {};
             multiply_rows<Type::bf16, kColumns>(s, kA, kB, at.number);
             // Within what bf16 holds exactly.
             for (auto& m : s) {
@@ -166,7 +165,8 @@ TEST(CudaTiles, MultiplyAsMatricesDo) {
             std::uint32_t packed[2][4][4];
             for (int m = 0; m < 2; ++m) pack_left<Type::bf16, 8>(packed[m], s[m]);
             multiply_held<Type::bf16, kColumns>(o, packed, kC, at.number);
-            multiply_depth<Type::bf16, kColumns, kColumns, 64>(t, kD, 2, kC, 1, at.number);
+            multiply_depth<Type::bf16, true, kColumns, kColumns, 64>(t, kD, 2, kC, 1, at.number);
+            multiply_depth<Type::bf16, false, kColumns, kColumns, 64>(u, kD, 2, kC, 1, at.number);
             for (int n = 0; n < 8; ++n) {
                 for (int i = 0; i < 4; ++i) {
                     const auto place = sum_place(at.number, i);
@@ -175,10 +175,11 @@ TEST(CudaTiles, MultiplyAsMatricesDo) {
                                                                  place.column);
                         scores[to] = s[m][n][i];
                         outputs[to] = o[m][n][i];
-                    }
-                    if (n < 4) {
-                        turned[static_cast<std::size_t>(place.row * 32 + 8 * n + place.column)] =
-                            t[n][i];
+                        if (n >= 4) continue;
+                        const auto at_part = static_cast<std::size_t>((16 * m + place.row) * 32 +
+                                                                      8 * n + place.column);
+                        turned[at_part] = t[m][n][i];
+                        straight[at_part] = u[m][n][i];
                     }
                 }
             }
@@ -197,11 +198,15 @@ TEST(CudaTiles, MultiplyAsMatricesDo) {
                 ASSERT_EQ(outputs[static_cast<std::size_t>(row * 64 + column)], output);
             }
         }
-        for (int row = 0; row < 16; ++row) {
+        for (int row = 0; row < 32; ++row) {
             for (int column = 0; column < 32; ++column) {
-                float sum = 0;
-                for (int k = 0; k < 64; ++k) sum += d.at(k, 32 + row) * c.at(k, 16 + column);
-                ASSERT_EQ(turned[static_cast<std::size_t>(row * 32 + column)], sum);
+                float of_turned = 0, of_straight = 0;
+                for (int k = 0; k < 64; ++k) {
+                    of_turned += d.at(k, 32 + row) * c.at(k, 16 + column);
+                    of_straight += d.at(32 + row, k) * c.at(k, 16 + column);
+                }
+                ASSERT_EQ(turned[static_cast<std::size_t>(row * 32 + column)], of_turned);
+                ASSERT_EQ(straight[static_cast<std::size_t>(row * 32 + column)], of_straight);
             }
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "work/host_device.h"
 
@@ -19,7 +20,7 @@ struct RowsOf {
 // One entry of the batch.
 struct Entry {
     std::int64_t q = 0, k = 0, v = 0, o = 0, lse = 0;  // elements from the address to row 0, head 0
-    std::int64_t row = 0;                              // rows of queries before it
+    std::int64_t row = 0, key_row = 0;                 // rows of queries, and of keys, before it
     std::int64_t tiles = 0;                            // where its plan begins in `first`
     std::int64_t sights = 0;                           // where its rows begin in `sights`
     std::int32_t queries = 0, keys = 0;
@@ -43,7 +44,7 @@ ASSAY_HOST_DEVICE constexpr std::int32_t coded_tile(std::int32_t tile, bool full
     return 2 * tile + (full ? 1 : 0);
 }
 
-// A row of d_q's sums has a multiple of these elements.
+// A row of a gradient's sums has a multiple of these elements.
 inline constexpr std::int64_t kSumAlignment = 8;
 
 struct AttentionArguments {
@@ -68,7 +69,8 @@ struct AttentionArguments {
     float scale = 0;
     float soft_cap = 0, scale_to_cap = 0;  // scale / soft_cap
     bool alibi = false;
-    bool modified = false;  // scores have to be computed before their largest is looked for
+    // Something is added to scores, or the largest product isn't the largest score.
+    bool shifted = false;
 
     // Backward, by head and row of the whole batch: log-sum-exp to base 2, delta, and the sum that
     // becomes d_q, `sum_row` elements a row.
@@ -76,6 +78,13 @@ struct AttentionArguments {
     float* lse_base2 = nullptr;
     float* delta = nullptr;
     float* sum_q = nullptr;
+
+    // Backward: blocks among which the steps (a tile of queries of a head) over a tile of keys are
+    // shared, and how many steps each takes at most. Of more than one, d_k and d_v are sums in
+    // memory too, by key/value head and row of the whole batch.
+    std::int32_t shares = 1, share_steps = std::numeric_limits<std::int32_t>::max();
+    std::int64_t key_rows = 0, sum_value_row = 0;
+    float *sum_k = nullptr, *sum_v = nullptr;
 };
 
 }  // namespace assay::cuda

@@ -13,7 +13,8 @@ struct BackwardPiecesShape {
     static constexpr int kDim = 64;     // columns that are multiplied at a time
     static constexpr int kPiece = 128;  // columns of a gradient
     static constexpr int kWarps = 4, kThreads = kWarps * kWarp;
-    static constexpr int kKeys = kWarps * kProductRows, kQueries = kBackwardQueries;
+    static constexpr int kKeys = kWarps * kProductRows, kQueries = 64;
+    static constexpr int kQueryTiles = kQueries / kProductColumns;
 
     static constexpr unsigned kOfLeft = 0;                         // a piece of k or v
     static constexpr unsigned kOfRight = tile_bytes(kKeys, kDim);  // of q or d_o
@@ -57,9 +58,10 @@ ASSAY_LANE void attend_back_in_pieces(const AttentionArguments& p, const Thread&
         static_cast<const std::uint16_t*>(p.v.data) + entry.v + kv_head * p.v.head + key * p.v.row;
 
     // sums += left right^T over all columns, piece by piece.
-    const auto multiply = [&](float(&sums)[1][kQueryTiles][4], const std::uint16_t* left,
-                              const RowsOf& of_left, const std::uint16_t* from,
-                              const RowsOf& of_right, int queries, int columns) {
+    using Scores = KeyScores<1, Shape::kQueryTiles>;
+    const auto multiply = [&](Scores& sums, const std::uint16_t* left, const RowsOf& of_left,
+                              const std::uint16_t* from, const RowsOf& of_right, int queries,
+                              int columns) {
         ASSAY_NO_UNROLL
         for (int c = 0; c < columns; c += kDim) {
             lane::barrier();  // nobody reads the last piece any more
@@ -97,37 +99,37 @@ ASSAY_LANE void attend_back_in_pieces(const AttentionArguments& p, const Thread&
                 load_tile<kKeys, kPiece, kThreads>(keys, k + column, p.k.row, entry.keys - key,
                                                    p.dim - column, p.k.wide, at.number);
             }
-            load_rows<kThreads>(rows, p, entry, head, query, at.number);
+            load_rows<kQueries, kThreads>(rows, p, entry, head, query, at.number);
 
-            float s[1][kQueryTiles][4];
+            Scores s;
             clear(s[0]);
             multiply(s, k, p.k, q, p.q, left, p.dim);
-            KeyOperand operand;
-            to_weights<kType>(s[0], operand, p, entry, head, query, warp_key, rows, (code & 1) != 0,
+            KeyOperand<1, Shape::kQueryTiles> operand;
+            to_weights<kType>(s, operand, p, entry, head, query, warp_key, rows, (code & 1) != 0,
                               at.number);
             if (!of_values) {
-                float d_p[1][kQueryTiles][4];
+                Scores d_p;
                 clear(d_p[0]);
                 multiply(d_p, v, p.v, d_o, p.d_o, left, p.value_dim);
-                to_slopes<kType>(s[0], d_p[0], operand, rows, at.number);
-                store_slopes(slopes_at, operand, warp, at.number);
+                to_slopes<kType>(s, d_p, operand, rows + kQueries * 4, at.number);
+                store_operand<kQueries>(slopes_at, operand, warp * kProductRows, 0, at.number);
             }
             multiply_held<kType, kPiece>(sums, operand, sum, at.number);
             if (of_values) continue;
             lane::barrier();
-            float d_q[kPiece / kProductColumns][4];
-            clear(d_q);
-            multiply_depth<kType, kQueries, kPiece, kKeys>(d_q, slopes_at, warp, keys, 0,
-                                                           at.number);
+            float d_q[1][kPiece / kProductColumns][4];
+            clear(d_q[0]);
+            multiply_depth<kType, true, kQueries, kPiece, kKeys>(d_q, slopes_at, warp, keys, 0,
+                                                                 at.number);
             add_to_queries(p, entry, head, query + warp * kProductRows, column, d_q, at.number);
         }
     }
     if (of_values) {
         store_keys<kType>(p.d_v, entry.v, kv_head, warp_key, entry.keys, column, p.value_dim, 1.0F,
-                          sums[0], at.number);
+                          sums, at.number);
     } else {
         store_keys<kType>(p.d_k, entry.k, kv_head, warp_key, entry.keys, column, p.dim, p.scale,
-                          sums[0], at.number);
+                          sums, at.number);
     }
 }
 

@@ -11,14 +11,14 @@ namespace assay::cuda {
 // kDim columns of q and k are in shared memory at a time, kValueDim of v: all there are, or pieces.
 // In pieces, a product is summed over the pieces of q and k, loaded again for every tile of keys,
 // and every piece of v has a block of its own, which computes the scores again.
-template <work::Type type, int kDimT, int kValueDimT, int kRowTilesT, bool kInPiecesT>
+template <work::Type type, int kDimT, int kValueDimT, int kKeysT, int kRowTilesT, bool kInPiecesT>
 struct ForwardShape {
     static constexpr work::Type kType = type;
     static constexpr int kDim = kDimT, kValueDim = kValueDimT;
     static constexpr int kRowTiles = kRowTilesT;  // of 16 queries, of a warp
     static constexpr bool kInPieces = kInPiecesT;
     static constexpr int kWarps = 4, kThreads = kWarps * kWarp;
-    static constexpr int kQueries = kWarps * kRowTiles * kProductRows, kKeys = 64;
+    static constexpr int kQueries = kWarps * kRowTiles * kProductRows, kKeys = kKeysT;
     static constexpr int kStages = kInPieces ? 2 : 1;
 
     static constexpr unsigned kStageBytes = tile_bytes(kQueries, kDim) + tile_bytes(kKeys, kDim);
@@ -128,65 +128,43 @@ class ForwardRows {
     float largest_[kRowTiles][2], sum_[kRowTiles][2];
 };
 
-// From products to scores, to base 2.
-template <class Shape>
-ASSAY_LANE void modify_scores(float (&s)[Shape::kRowTiles][Shape::kKeys / kProductColumns][4],
-                              const AttentionArguments& p, const Entry& entry, int head, int query,
-                              int key, int thread) {
-    const Modifiers<Shape::kType> modifiers(p, entry, head);
-    ASSAY_UNROLL
-    for (int m = 0; m < Shape::kRowTiles; ++m) {
-        ASSAY_UNROLL
-        for (int n = 0; n < Shape::kKeys / kProductColumns; ++n) {
-            ASSAY_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                const auto place = sum_place(thread % kWarp, i);
-                const float shift = modifiers.shift(query + m * kProductRows + place.row,
-                                                    key + n * kProductColumns + place.column);
-                s[m][n][i] = (modifiers.capped(s[m][n][i]).value + shift) * kLog2E;
-            }
-        }
-    }
-}
-
 // -inf for what isn't seen.
 template <class Shape>
 ASSAY_LANE void hide_scores(float (&s)[Shape::kRowTiles][Shape::kKeys / kProductColumns][4],
                             const AttentionArguments& p, const Entry& entry, int query, int key,
                             int thread) {
-    constexpr int kKeyTiles = Shape::kKeys / kProductColumns;
-    static_assert(kKeyTiles * 4 <= 32);
+    constexpr int kOfRow = 2 * Shape::kKeys / kProductColumns;  // scores of a row
+    static_assert(kOfRow <= 32);
+    const auto place = sum_place(thread % kWarp, 0);
     ASSAY_UNROLL
     for (int m = 0; m < Shape::kRowTiles; ++m) {
-        std::uint32_t seen = 0;  // bit 4 n + i
+        std::uint32_t seen[2] = {};  // bit 2 n + e
+        // One after the other: few registers are left.
         ASSAY_NO_UNROLL
         for (int r = 0; r < 2; ++r) {
-            const int row = query + m * kProductRows + sum_place(thread % kWarp, 2 * r).row;
-            const int column = key + sum_place(thread % kWarp, 0).column;
+            const int row = query + m * kProductRows + place.row + 8 * r;
             const auto sight = sight_of(p, entry, row);
+            std::uint32_t of_row = 0;
             ASSAY_UNROLL
-            for (int n = 0; n < kKeyTiles; ++n) {
-                ASSAY_UNROLL
-                for (int e = 0; e < 2; ++e) {
-                    const bool is_seen = sight.sees(column + n * kProductColumns + e);
-                    seen |= (is_seen ? 1U : 0U) << (4 * n + e) << (2 * r);
+            for (int j = 0; j < kOfRow; ++j) {
+                const int at = key + place.column + j / 2 * kProductColumns + j % 2;
+                of_row |= sight.sees(at) ? 1U << j : 0U;
+            }
+            if (p.blocks != nullptr) {
+                ASSAY_NO_UNROLL
+                for (int j = 0; j < kOfRow; ++j) {
+                    const int at = key + place.column + j / 2 * kProductColumns + j % 2;
+                    if ((of_row >> j & 1U) != 0 && !block_sees(p, row, at)) of_row ^= 1U << j;
                 }
             }
-            if (p.blocks == nullptr) continue;
-            ASSAY_NO_UNROLL
-            for (int j = 0; j < 2 * kKeyTiles; ++j) {
-                const std::uint32_t bit = 1U << (4 * (j / 2) + 2 * r + j % 2);
-                if ((seen & bit) != 0 &&
-                    !block_sees(p, row, column + j / 2 * kProductColumns + j % 2)) {
-                    seen ^= bit;
-                }
-            }
+            seen[0] = seen[1];
+            seen[1] = of_row;
         }
         ASSAY_UNROLL
-        for (int n = 0; n < kKeyTiles; ++n) {
+        for (int j = 0; j < kOfRow; ++j) {
             ASSAY_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                if ((seen >> (4 * n + i) & 1U) == 0) s[m][n][i] = minus_infinity();
+            for (int r = 0; r < 2; ++r) {
+                if ((seen[r] >> j & 1U) == 0) s[m][j / 2][2 * r + j % 2] = minus_infinity();
             }
         }
     }
@@ -220,7 +198,9 @@ ASSAY_LANE void attend(const AttentionArguments& p, const Thread& at) {
     const std::uint32_t values = shared + Shape::kValues;
     const int warp = at.number / kWarp;
     const int warp_rows = warp * Shape::kRowTiles * kProductRows;
-    const float factor = p.modified ? 1.0F : p.scale * kLog2E;
+    const float gain = gain_of(p);
+    // The largest score is looked for before scores are multiplied by what is above 0.
+    const float factor = p.shifted ? 1.0F : gain;
 
     const auto load_q = [&](std::uint32_t to, int from) {
         load_tile<kQueries, kDim, kThreads>(to, q + from, p.q.row, entry.queries - query,
@@ -235,7 +215,7 @@ ASSAY_LANE void attend(const AttentionArguments& p, const Thread& at) {
                                               p.value_dim - column, p.v.wide, at.number);
     };
     constexpr std::uint32_t kOfKeys = tile_bytes(kQueries, kDim);  // in a stage, after q's
-    const auto multiply = [&](auto& s, std::uint32_t stage) {
+    const auto multiply_keys = [&](auto& s, std::uint32_t stage) {
         multiply_rows<Shape::kType, kDim>(s, stage + tile_bytes(warp_rows, kDim), stage + kOfKeys,
                                           at.number);
     };
@@ -261,7 +241,7 @@ ASSAY_LANE void attend(const AttentionArguments& p, const Thread& at) {
             lane::barrier();
             load_v(key);
             lane::close_group();
-            multiply(s, shared);
+            multiply_keys(s, shared);
             // v is here, and nobody reads k any more.
             lane::wait_groups<0>();
             lane::barrier();
@@ -281,15 +261,19 @@ ASSAY_LANE void attend(const AttentionArguments& p, const Thread& at) {
                 lane::close_group();
                 lane::wait_groups<1>();
                 lane::barrier();
-                multiply(s, shared + stage * Shape::kStageBytes);
+                multiply_keys(s, shared + stage * Shape::kStageBytes);
                 lane::barrier();
                 stage ^= 1;
             }
             lane::wait_groups<0>();
             lane::barrier();
         }
-        if (p.modified) {
-            modify_scores<Shape>(s, p, entry, head, query + warp_rows, key, at.number);
+        cap_scores(s, p);
+        if (p.shifted) {
+            ASSAY_UNROLL
+            for (int m = 0; m < Shape::kRowTiles; ++m) multiply(s[m], gain);
+            add_shifts<Shape::kType, Rows::queries>(s, p, entry, head, query + warp_rows, key,
+                                                    at.number);
         }
         if ((tiles[t] & 1) == 0) {
             hide_scores<Shape>(s, p, entry, query + warp_rows, key, at.number);

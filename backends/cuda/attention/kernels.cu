@@ -32,6 +32,12 @@ __global__ void __launch_bounds__(kRowThreads)
     finish_row<type>(arguments, this_thread());
 }
 
+template <Type type>
+__global__ void __launch_bounds__(kRowThreads)
+    finish_keys_kernel(const __grid_constant__ AttentionArguments arguments) {
+    finish_key_row<type>(arguments, this_thread());
+}
+
 AttentionKernel forward_of(const KernelChoice& choice) {
     if (choice.type == Type::fp32) return &simt_forward_kernel;
     return choice.type == Type::bf16 ? bf16_forward(choice.heads) : fp16_forward(choice.heads);
@@ -54,6 +60,12 @@ AttentionKernel finish_of(Type type) {
     return &finish_rows_kernel<Type::fp16>;
 }
 
+// Of 16-bit types.
+AttentionKernel finish_keys_of(Type type) {
+    if (type == Type::bf16) return &finish_keys_kernel<Type::bf16>;
+    return &finish_keys_kernel<Type::fp16>;
+}
+
 AttentionKernel main_of(const KernelChoice& choice) {
     return choice.pass == AttentionPass::forward ? forward_of(choice) : backward_of(choice);
 }
@@ -64,22 +76,32 @@ cudaError_t ready(const KernelChoice& choice) {
     auto status = ready(main_of(choice), facts_of(choice).shared_bytes);
     if (status != cudaSuccess || choice.pass == AttentionPass::forward) return status;
     status = ready(prepare_of(choice.type), 0);
-    return status == cudaSuccess ? ready(finish_of(choice.type), 0) : status;
+    if (status == cudaSuccess) status = ready(finish_of(choice.type), 0);
+    if (status != cudaSuccess || !can_share(choice)) return status;
+    return ready(finish_keys_of(choice.type), 0);
 }
 
-void launch_attention(const KernelChoice& choice, const AttentionArguments& arguments,
-                      cudaStream_t stream) {
+cudaError_t launch_attention(const KernelChoice& choice, const AttentionArguments& arguments,
+                             cudaStream_t stream) {
     const auto facts = facts_of(choice);
-    launch(main_of(choice), blocks_of(choice, arguments), facts.threads, facts.shared_bytes,
-           arguments, stream);
+    return launch(main_of(choice), blocks_of(choice, arguments), facts.threads, facts.shared_bytes,
+                  arguments, stream);
 }
 
-void launch_prepare_rows(Type type, const AttentionArguments& arguments, cudaStream_t stream) {
-    launch(prepare_of(type), row_blocks(arguments), kRowThreads, 0, arguments, stream);
+cudaError_t launch_prepare_rows(Type type, const AttentionArguments& arguments,
+                                cudaStream_t stream) {
+    return launch(prepare_of(type), row_blocks(arguments), kRowThreads, 0, arguments, stream);
 }
 
-void launch_finish_rows(Type type, const AttentionArguments& arguments, cudaStream_t stream) {
-    launch(finish_of(type), row_blocks(arguments), kRowThreads, 0, arguments, stream);
+cudaError_t launch_finish_keys(Type type, const AttentionArguments& arguments,
+                               cudaStream_t stream) {
+    return launch(finish_keys_of(type), key_row_blocks(arguments), kRowThreads, 0, arguments,
+                  stream);
+}
+
+cudaError_t launch_finish_rows(Type type, const AttentionArguments& arguments,
+                               cudaStream_t stream) {
+    return launch(finish_of(type), row_blocks(arguments), kRowThreads, 0, arguments, stream);
 }
 
 }  // namespace assay::cuda

@@ -151,6 +151,10 @@ ASSAY_LANE std::uint32_t unknown(std::uint32_t value) {
     asm volatile("" : "+r"(value));
     return value;
 }
+ASSAY_LANE std::int64_t unknown(std::int64_t value) {
+    asm volatile("" : "+l"(value));
+    return value;
+}
 
 // To a few units in the last place; subnormals count as 0.
 ASSAY_LANE float fast_exp2(float x) {
@@ -199,6 +203,9 @@ template <work::Type type>
 void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1);
 float shuffle_xor(float value, int mask);
 inline std::uint32_t unknown(std::uint32_t value) {
+    return value;
+}
+inline std::int64_t unknown(std::int64_t value) {
     return value;
 }
 template <work::Type type>

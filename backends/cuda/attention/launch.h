@@ -21,11 +21,14 @@ inline cudaError_t ready(AttentionKernel kernel, unsigned shared_bytes) {
                                 static_cast<int>(shared_bytes));
 }
 
-inline void launch(AttentionKernel kernel, std::int64_t blocks, int threads, unsigned shared_bytes,
-                   const AttentionArguments& arguments, cudaStream_t stream) {
-    if (blocks == 0) return;
+inline cudaError_t launch(AttentionKernel kernel, std::int64_t blocks, int threads,
+                          unsigned shared_bytes, const AttentionArguments& arguments,
+                          cudaStream_t stream) {
+    if (blocks == 0) return cudaSuccess;
+    if (blocks > kMostBlocks) return cudaErrorInvalidConfiguration;
     kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), shared_bytes, stream>>>(
         arguments);
+    return cudaGetLastError();
 }
 
 }  // namespace assay::cuda

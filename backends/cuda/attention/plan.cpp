@@ -94,22 +94,27 @@ AttentionPlan plan_attention(const work::Attention& problem, int queries, int ke
         std::int64_t tiles, sights;
     };
     std::map<std::pair<std::int64_t, std::int64_t>, Shared> known;
+    const auto q = work::starts(problem, AttentionTensor::q),
+               k = work::starts(problem, AttentionTensor::k),
+               v = work::starts(problem, AttentionTensor::v),
+               o = work::starts(problem, AttentionTensor::o),
+               lse = work::starts(problem, AttentionTensor::lse);
     for (std::int64_t e = 0; e < problem.batch; ++e) {
         Entry entry;
-        const auto start = [&](AttentionTensor tensor) {
-            return work::position(problem, tensor, e, 0, 0);
-        };
-        entry.q = start(AttentionTensor::q);
-        entry.k = start(AttentionTensor::k);
-        entry.v = start(AttentionTensor::v);
-        entry.o = start(AttentionTensor::o);
-        entry.lse = start(AttentionTensor::lse);
+        const auto at = static_cast<std::size_t>(e);
+        entry.q = q[at];
+        entry.k = k[at];
+        entry.v = v[at];
+        entry.o = o[at];
+        entry.lse = lse[at];
         entry.row = plan.rows;
+        entry.key_row = plan.key_rows;
         const auto query_count = work::queries_of(problem, e),
                    key_count = work::keys_of(problem, e);
         entry.queries = static_cast<std::int32_t>(query_count);
         entry.keys = static_cast<std::int32_t>(key_count);
         plan.rows += query_count;
+        plan.key_rows += key_count;
         const work::MaskRows rows(problem.mask, query_count, key_count);
         entry.shift = static_cast<std::int32_t>(rows.position(0));
         const auto lengths = std::pair(query_count, key_count);
@@ -130,6 +135,37 @@ AttentionPlan plan_attention(const work::Attention& problem, int queries, int ke
     }
     if (!problem.mask.blocks.empty()) add_blocks(plan, problem.mask.blocks, problem.keys);
     return plan;
+}
+
+Shares share_steps(const work::Attention& problem, const AttentionPlan& plan, int keys,
+                   int processors) {
+    // A block's d_k and d_v cost about as much to add up as these steps' parts of d_q.
+    constexpr std::int64_t kLeastSteps = 4;
+    const auto group = problem.heads / problem.kv_heads;
+    std::vector<std::int64_t> tiles;  // their steps, of one key/value head
+    std::int64_t all = 0, most = 0;
+    for (const auto& entry : plan.entries) {
+        for (std::int64_t t = entry.tiles; t < entry.tiles + (entry.keys + keys - 1) / keys; ++t) {
+            const auto at = static_cast<std::size_t>(t);
+            const auto steps = group * (plan.first[at + 1] - plan.first[at]);
+            if (steps == 0) continue;
+            tiles.push_back(steps);
+            all += steps;
+            most = std::max(most, steps);
+        }
+    }
+    const auto blocks_of = [&](std::int64_t steps) {
+        std::int64_t blocks = 0;
+        for (const auto tile : tiles) blocks += (tile + steps - 1) / steps;
+        return blocks * problem.kv_heads;
+    };
+    if (blocks_of(std::max<std::int64_t>(most, 1)) >= processors) return {};
+    // The fewest with which all blocks run at once.
+    auto steps = std::max(kLeastSteps, all * problem.kv_heads / processors);
+    while (blocks_of(steps) > processors) ++steps;
+    if (steps >= most) return {};
+    return {static_cast<std::int32_t>((most + steps - 1) / steps),
+            static_cast<std::int32_t>(steps)};
 }
 
 AttentionArguments arguments_of(const work::Attention& problem, const AttentionPlan& plan) {
@@ -161,10 +197,16 @@ AttentionArguments arguments_of(const work::Attention& problem, const AttentionP
             static_cast<float>(work::scale_of(problem) / problem.modifier.soft_cap);
     }
     arguments.alibi = problem.modifier.alibi;
-    // The largest product is the largest score only of a scale above 0.
-    arguments.modified = !problem.modifier.is_none() || !(arguments.scale > 0);
+    // The soft cap has the scale within, and leaves a factor above 0.
+    arguments.shifted = problem.modifier.alibi || problem.modifier.bias ||
+                        (!(arguments.soft_cap > 0) && !(arguments.scale > 0));
     arguments.rows = plan.rows;
-    arguments.sum_row = (problem.dim + kSumAlignment - 1) / kSumAlignment * kSumAlignment;
+    const auto sum_row = [](std::int64_t columns) {
+        return (columns + kSumAlignment - 1) / kSumAlignment * kSumAlignment;
+    };
+    arguments.sum_row = sum_row(problem.dim);
+    arguments.key_rows = plan.key_rows;
+    arguments.sum_value_row = sum_row(problem.value_dim);
     return arguments;
 }
 

@@ -23,28 +23,37 @@ struct Element<work::Type::fp32> {
 
 inline constexpr int kRowThreads = 256, kRowsOfBlock = kRowThreads / kWarp;
 
-// The row of a head that the thread's warp has; `exists` is false beyond the last.
+// The row of a head that the thread's warp has; there may be none.
 struct RowPlace {
     const Entry* entry = nullptr;
     int head = 0, row = 0;
-    bool exists = false;
 };
 
 // Blocks: kRowsOfBlock rows each of tile_rows an entry, heads, entries.
-ASSAY_LANE RowPlace row_place(const AttentionArguments& p, const Thread& at) {
+ASSAY_LANE RowPlace row_place(const AttentionArguments& p, int heads, const Thread& at) {
     int rest = at.block;
     const int row = rest % p.tile_rows * kRowsOfBlock + at.number / kWarp;
     rest /= p.tile_rows;
-    const int head = rest % p.heads;
-    const Entry* entry = p.entries + rest / p.heads;
-    return {entry, head, row, row < entry->queries};
+    return {p.entries + rest / heads, rest % heads, row};
+}
+
+// A row of a gradient from its sums: of `columns`, times `scale`.
+template <work::Type type>
+ASSAY_LANE void finish_sums(const RowsOf& to, std::int64_t entry_at, const RowPlace& place,
+                            const float* from, int columns, float scale, int thread) {
+    using Stored = typename Element<type>::Stored;
+    auto* row =
+        static_cast<Stored*>(to.data) + entry_at + place.head * to.head + place.row * to.row;
+    for (int i = thread % kWarp; i < columns; i += kWarp) {
+        row[i] = Element<type>::stored(from[i] * scale);
+    }
 }
 
 // delta = d_o . o, and log-sum-exp to base 2.
 template <work::Type type>
 ASSAY_LANE void prepare_row(const AttentionArguments& p, const Thread& at) {
-    const auto place = row_place(p, at);
-    if (!place.exists) return;
+    const auto place = row_place(p, p.heads, at);
+    if (place.row >= place.entry->queries) return;
     using Stored = typename Element<type>::Stored;
     const int lane = at.number % kWarp;
     const auto* o = static_cast<const Stored*>(p.o.data) + place.entry->o + place.head * p.o.head +
@@ -66,15 +75,23 @@ ASSAY_LANE void prepare_row(const AttentionArguments& p, const Thread& at) {
 // d_q from its sums.
 template <work::Type type>
 ASSAY_LANE void finish_row(const AttentionArguments& p, const Thread& at) {
-    const auto place = row_place(p, at);
-    if (!place.exists) return;
-    using Stored = typename Element<type>::Stored;
-    const float* from = p.sum_q + (place.head * p.rows + place.entry->row + place.row) * p.sum_row;
-    auto* d_q = static_cast<Stored*>(p.d_q.data) + place.entry->q + place.head * p.d_q.head +
-                place.row * p.d_q.row;
-    for (int i = at.number % kWarp; i < p.dim; i += kWarp) {
-        d_q[i] = Element<type>::stored(from[i] * p.scale);
-    }
+    const auto place = row_place(p, p.heads, at);
+    if (place.row >= place.entry->queries) return;
+    const std::int64_t row = place.head * p.rows + place.entry->row + place.row;
+    finish_sums<type>(p.d_q, place.entry->q, place, p.sum_q + row * p.sum_row, p.dim, p.scale,
+                      at.number);
+}
+
+// d_k and d_v from theirs.
+template <work::Type type>
+ASSAY_LANE void finish_key_row(const AttentionArguments& p, const Thread& at) {
+    const auto place = row_place(p, p.kv_heads, at);
+    if (place.row >= place.entry->keys) return;
+    const std::int64_t row = place.head * p.key_rows + place.entry->key_row + place.row;
+    finish_sums<type>(p.d_k, place.entry->k, place, p.sum_k + row * p.sum_row, p.dim, p.scale,
+                      at.number);
+    finish_sums<type>(p.d_v, place.entry->v, place, p.sum_v + row * p.sum_value_row, p.value_dim,
+                      1.0F, at.number);
 }
 
 }  // namespace assay::cuda

@@ -122,6 +122,11 @@ ASSAY_LANE FloatRows float_rows(const RowsOf& of, std::int64_t entry_at, int hea
             of.row, rows - row, columns - column};
 }
 
+// A score and its derivative by the scaled product.
+struct Score {
+    float value = 0, slope = 1;
+};
+
 // A product scaled and modified, to fp32's full accuracy, with its slope. The mask isn't asked.
 ASSAY_LANE Score exact_score(const AttentionArguments& p, const Entry& entry, int head, float slope,
                              int query, int key, float product) {

@@ -33,6 +33,7 @@ ASSAY_LANE void load_tile(std::uint32_t tile, const std::uint16_t* from, std::in
     static_assert(kChunks % kAcross == 0 && kThreads % kAcross == 0 && kRows % kStep == 0);
     // Computed again for each tile.
     thread = static_cast<int>(lane::unknown(static_cast<std::uint32_t>(thread)));
+    stride = lane::unknown(stride);
     const int first = thread / kAcross;
     if (!wide) {
         ASSAY_NO_UNROLL
@@ -116,24 +117,36 @@ ASSAY_LANE void multiply_held(float (&sums)[kSums][kTiles][4],
     }
 }
 
-// sums[n] += A^T B, both by kDepth rows of depth: A in a tile of kLeftColumns from `a` on, of which
-// 16 columns from row16 x 16 on count, B in one of kColumns from `b` on, of which kTiles x 8
-// columns from column16 x 16 on count.
-template <work::Type type, int kLeftColumns, int kColumns, int kDepth, int kTiles>
-ASSAY_LANE void multiply_depth(float (&sums)[kTiles][4], std::uint32_t a, int row16,
+// sums[m][n] += A B, or A^T B where kTurned, kDepth deep: of A, in a tile of kLeftColumns from `a`
+// on, the kSums x 16 rows (of A^T) from row16 x 16 on count; of B, in one of kColumns from `b` on,
+// the kTiles x 8 columns from column16 x 16 on.
+template <work::Type type, bool kTurned, int kLeftColumns, int kColumns, int kDepth, int kSums,
+          int kTiles>
+ASSAY_LANE void multiply_depth(float (&sums)[kSums][kTiles][4], std::uint32_t a, int row16,
                                std::uint32_t b, int column16, int thread) {
-    const auto left = lane_offset(Order::chunks_first, thread, kLeftColumns);
+    const auto left =
+        lane_offset(kTurned ? Order::chunks_first : Order::rows_first, thread, kLeftColumns);
     const auto right = lane_offset(Order::rows_first, thread, kColumns);
     ASSAY_UNROLL_TWICE
     for (int step = 0; step < kDepth / kProductDepth; ++step) {
-        std::uint32_t x[4];
-        lane::load_transposed(x, a + left.at(step, row16, kLeftColumns));
+        std::uint32_t x[kSums][4];
+        ASSAY_UNROLL
+        for (int m = 0; m < kSums; ++m) {
+            if constexpr (kTurned) {
+                lane::load_transposed(x[m], a + left.at(step, row16 + m, kLeftColumns));
+            } else {
+                lane::load_matrices(x[m], a + left.at(row16 + m, step, kLeftColumns));
+            }
+        }
         ASSAY_UNROLL
         for (int n = 0; n < kTiles / 2; ++n) {
             std::uint32_t y[4];
             lane::load_transposed(y, b + right.at(step, column16 + n, kColumns));
-            lane::multiply<type>(sums[2 * n], x, y[0], y[1]);
-            lane::multiply<type>(sums[2 * n + 1], x, y[2], y[3]);
+            ASSAY_UNROLL
+            for (int m = 0; m < kSums; ++m) {
+                lane::multiply<type>(sums[m][2 * n], x[m], y[0], y[1]);
+                lane::multiply<type>(sums[m][2 * n + 1], x[m], y[2], y[3]);
+            }
         }
     }
 }
@@ -157,6 +170,15 @@ ASSAY_LANE void clear(float (&sums)[kTiles][4]) {
     for (int n = 0; n < kTiles; ++n) {
         ASSAY_UNROLL
         for (int i = 0; i < 4; ++i) sums[n][i] = 0;
+    }
+}
+
+template <int kTiles>
+ASSAY_LANE void multiply(float (&sums)[kTiles][4], float factor) {
+    ASSAY_UNROLL
+    for (int n = 0; n < kTiles; ++n) {
+        ASSAY_UNROLL
+        for (int i = 0; i < 4; ++i) sums[n][i] *= factor;
     }
 }
 

@@ -59,9 +59,10 @@ void set_offsets(CudnnEntries& entries, const work::Attention& p, const std::vec
                  AttentionTensor tensor) {
     auto& offsets = entries.offsets[static_cast<std::size_t>(tensor)];
     const bool queries = work::is_of_queries(tensor);
+    const auto starts = work::starts(p, tensor);
     for (const auto& piece : pieces) {
-        offsets.push_back(
-            work::position(p, tensor, piece.entry, 0, queries ? piece.query : piece.key));
+        offsets.push_back(starts[static_cast<std::size_t>(piece.entry)] +
+                          (queries ? piece.query : piece.key) * p.of(tensor).row);
     }
     const auto& last = pieces.back();
     offsets.push_back(offsets.back() + (queries ? last.queries : last.keys) * p.of(tensor).row);

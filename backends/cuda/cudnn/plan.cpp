@@ -107,8 +107,9 @@ CudnnPlan::Choice CudnnPlan::choose(const CudnnGraph& graph, const CudnnTarget& 
             }
         });
         if (own) return std::move(*own);
-        if (other) return std::move(*other);
     }
+    // Only now: a later mode may know a kernel of the device's own.
+    if (other) return std::move(*other);
     if (why.empty()) why = "its heuristics name no engine";
     throw Unsupported(fmt::format("cuDNN {} has no plan: {}", Cudnn::instance().version(), why),
                       "choose another type, layout, mask or shape, or another provider");

@@ -1,6 +1,8 @@
 #include "cuda/cudnn/plan_cache.h"
 
+#include <algorithm>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,8 @@ std::optional<KeptPlan> CudnnPlanCache::find(const CudnnPlanKey& key) const {
         KeptPlan plan{head.at("engine").get<std::string>(), text.substr(end + 1)};
         // The library is given nothing that isn't what it once wrote itself.
         if (head_of(key, plan) != text.substr(0, end + 1)) return std::nullopt;
+        // Its time is that of its last use; a file system's own is often not kept.
+        fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
         return plan;
     } catch (const std::exception&) {
         return std::nullopt;
@@ -72,9 +76,41 @@ std::string CudnnPlanCache::keep(const CudnnPlanKey& key, const KeptPlan& plan) 
     try {
         fs::create_directories(folder_);
         write_file(file(key), head_of(key, plan) + plan.json);
+        prune(file(key));
         return "";
     } catch (const std::exception& failed) {
         return failed.what();
+    }
+}
+
+// Never fails: what is gone already, or can't be removed, is another process's.
+void CudnnPlanCache::prune(const fs::path& kept) const {
+    struct File {
+        fs::path path;
+        fs::file_time_type used;
+        std::uintmax_t bytes;
+    };
+    std::vector<File> files;
+    std::error_code error;
+    for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+        // With what a process that was killed left half written.
+        std::error_code gone;
+        if (!fs::is_regular_file(at->symlink_status(gone)) || gone) continue;
+        File file{at->path(), at->last_write_time(gone), at->file_size(gone)};
+        if (!gone) files.push_back(std::move(file));
+    }
+    std::ranges::sort(files, [&](const File& a, const File& b) {
+        // The new one first, however coarse the times are.
+        if ((a.path == kept) != (b.path == kept)) return a.path == kept;
+        return a.used > b.used;
+    });
+    std::size_t count = 0;
+    std::uintmax_t bytes = 0;
+    for (const auto& file : files) {
+        ++count;
+        bytes += file.bytes;
+        if (file.path == kept || (count <= limits_.files && bytes <= limits_.bytes)) continue;
+        fs::remove(file.path, error);
     }
 }
 

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absent_device.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/scratch.h"
 #include "cuda/attention_problem.h"
 #include "cuda/cudnn/attention_graph.h"
@@ -22,34 +22,6 @@ using testing::HasSubstr;
 using work::AttentionLayout;
 using work::AttentionPass;
 
-// What cuDNN would read of an H200.
-std::string properties() {
-    return Json{{"deviceName", "NVIDIA H200"},
-                {"deviceVer", 900},
-                {"cudaDeviceId", 0},
-                {"pciDeviceId", 0},
-                {"driverVer", 13000},
-                {"isTccDriver", 0},
-                {"supportCoopLaunch", 1},
-                {"multiProcessorCount", 132},
-                {"warpSize", 32},
-                {"maxThreadsPerBlock", 1024},
-                {"maxThreadsPerSM", 2048},
-                {"maxCtasPerSM", 32},
-                {"maxGridSize", {2147483647, 65535, 65535}},
-                {"maxBlockSize", {1024, 1024, 64}},
-                {"regsPerBlock", 65536},
-                {"maxRegistersPerSM", 65536},
-                {"maxSharedMemoryPerBlock", 49152},
-                {"maxSharedMemoryPerBlockOptin", 232448},
-                {"reservedSharedMemoryPerBlock", 1024},
-                {"l2CacheSize", 62914560},
-                {"totalGlobalMem", 150754820096},
-                {"smClockRateKHz", 1980000},
-                {"memClockRateKHz", 3201000}}
-        .dump();
-}
-
 CudnnGraph graph(const work::Attention& p, AttentionPass pass) {
     work::validate(p);
     return cudnn_attention_graph(p, cudnn_entries(p, pass), pass, ScratchSize::by_token);
@@ -58,22 +30,14 @@ CudnnGraph graph(const work::Attention& p, AttentionPass pass) {
 class CudnnPlansTest : public testing::Test {
   protected:
     void SetUp() override {
-        static void* const driver = [] {
-            auto* real = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-            return real != nullptr ? real : dlopen(ASSAY_STAND_IN_DRIVER, RTLD_NOW | RTLD_GLOBAL);
-        }();
+        static void* const driver = load_driver(ASSAY_STAND_IN_DRIVER);
         ASSERT_NE(driver, nullptr) << dlerror();
         try {
             if (Cudnn::instance().number() < 91000) GTEST_SKIP() << "needs cuDNN 9.10 or newer";
         } catch (const Unsupported& missing) {
             GTEST_SKIP() << "needs cuDNN: " << missing.what();
         }
-        static const CudnnDescriptor device = [] {
-            CudnnDescriptor made(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "a device");
-            made.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, properties());
-            made.finalize();
-            return made;
-        }();
+        static const auto device = absent_device();
         target_ = {nullptr, &device, 90};
     }
 
