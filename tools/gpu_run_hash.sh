@@ -8,10 +8,11 @@ cd "${ASSAY_ROOT:-$(dirname "${BASH_SOURCE[0]}")/..}"
 export LC_ALL=C
 record=tests/gpu/last-run.toml
 
-# Tracked files; all of them in a copy that is no repository.
+# What git tracks or would: an index may be older than the files (a copy of a working tree, say). All
+# of them in a copy that is no repository.
 files() {
     local folders=(backends src/device src/measure src/ops src/probes src/work tests/cuda tests/gpu)
-    if [ -e .git ]; then git ls-files "${folders[@]}"; else find "${folders[@]}" -type f 2>/dev/null; fi
+    if [ -e .git ]; then git ls-files -co --exclude-standard "${folders[@]}"; else find "${folders[@]}" -type f 2>/dev/null; fi
 }
 
 hash_of_sources() {

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""torch on a GPU: attention by cuDNN, by its flash kernel and by compiled FlexAttention."""
+"""torch on a GPU: attention by cuDNN, by its flash kernel (of whole and of variable lengths) and by
+compiled FlexAttention."""
+
+import inspect
 
 import peer
 import torch
@@ -9,6 +12,25 @@ from torch_cuda_timing import Timed
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 BACKENDS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
+# What a problem may have; without causal, none of what a mask or ALiBi adds to it.
+TAKES = {"cudnn": {"causal", "packed"}, "flash": {"causal", "packed"},
+         "flex": {"causal", "window", "prefix", "documents", "soft_cap", "alibi", "packed"},
+         "varlen": {"causal", "documents"}}
+
+
+def require_taken(problem):
+    """Raises for what the backend wouldn't do: it would be another problem that is measured."""
+    backend = problem["backend"]
+    asked = {name for name in set().union(*TAKES.values()) if problem.get(name)}
+    beyond = asked - TAKES[backend]
+    if beyond:
+        raise ValueError(f"{backend} isn't asked for {', '.join(sorted(beyond))} here")
+    if "causal" not in asked and asked & {"window", "prefix", "documents", "alibi"}:
+        raise ValueError(f"{backend} is asked for {', '.join(sorted(asked))} with causal alone here")
+    if backend == "varlen" and asked != TAKES["varlen"]:
+        raise ValueError("varlen is asked for causal documents alone here")
+    if {"soft_cap", "alibi"} <= asked:
+        raise ValueError("flex is asked for a soft cap or ALiBi here, not both")
 
 
 def flex_mask(problem):
@@ -44,8 +66,23 @@ def flex_score(problem):
     return None
 
 
+def varlen_forward(problem):
+    """Of entries back to back, without the batch's dimension."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    lengths = torch.tensor([0] + problem["documents"], device="cuda")
+    ends = lengths.cumsum(0).to(torch.int32)
+    longest = max(problem["documents"])
+    # Versions name a causal mask differently.
+    names = inspect.signature(varlen_attn).parameters
+    causal = {"window_size": (-1, 0)} if "window_size" in names else {"is_causal": True}
+    return lambda q, k, v: varlen_attn(q, k, v, ends, ends, longest, longest, **causal)
+
+
 def forward_of(problem):
     grouped = problem["heads"] != problem["kv_heads"]
+    if problem["backend"] == "varlen":
+        return varlen_forward(problem)
     if problem["backend"] == "flex":
         # Each problem by itself, or numbers that differ from the last one's become variables, whose
         # kernels are slower.
@@ -68,20 +105,36 @@ def forward_of(problem):
     return forward
 
 
-def prepare(problem):
-    torch.manual_seed(0)
+def inputs_of(problem):
+    """q, k and v: (batch, head, row, element), or (row, head, element) of variable lengths."""
     kind = TYPES[problem["dtype"]]
+    batch, heads, kv_heads = problem["batch"], problem["heads"], problem["kv_heads"]
 
-    def drawn(heads, rows, width):
-        return torch.randn(problem["batch"], heads, rows, width, device="cuda", dtype=kind)
+    def drawn(*sizes):
+        return torch.randn(*sizes, device="cuda", dtype=kind)
 
-    q = drawn(problem["heads"], problem["queries"], problem["dim"])
-    k = drawn(problem["kv_heads"], problem["keys"], problem["dim"])
-    v = drawn(problem["kv_heads"], problem["keys"], problem["value_dim"])
+    if problem["packed"]:
+        # Views of one tensor; so that gradients needn't be gathered, each is a leaf of its own.
+        packed = drawn(batch, problem["queries"], heads + 2 * kv_heads, problem["dim"])
+        views = [x.transpose(1, 2) for x in packed.split([heads, kv_heads, kv_heads], dim=2)]
+    elif problem["backend"] == "varlen":
+        views = [drawn(problem["queries"], heads, problem["dim"]),
+                 drawn(problem["keys"], kv_heads, problem["dim"]),
+                 drawn(problem["keys"], kv_heads, problem["value_dim"])]
+    else:
+        views = [drawn(batch, heads, problem["queries"], problem["dim"]),
+                 drawn(batch, kv_heads, problem["keys"], problem["dim"]),
+                 drawn(batch, kv_heads, problem["keys"], problem["value_dim"])]
+    # Both passes as training calls them: forward keeps what backward will want.
+    return [x.detach().requires_grad_() for x in views]
+
+
+def prepare(problem):
+    require_taken(problem)
+    torch.manual_seed(0)
+    inputs = inputs_of(problem)
     forward = forward_of(problem)
     about = f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
-    # Both passes as training calls them: forward keeps what backward will want.
-    inputs = [x.requires_grad_() for x in (q, k, v)]
     if problem["pass"] == "forward":
         return Timed([lambda: forward(*inputs)]), about
     out = forward(*inputs)

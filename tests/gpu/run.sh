@@ -107,6 +107,45 @@ ends 2 "a hidden device" CUDA_VISIBLE_DEVICES -- CUDA_VISIBLE_DEVICES=9 \
 program "transfers" op=both_ways op=device_to_device -- \
     memory --op host_to_device,device_to_host,both_ways,device_to_device --size 64M \
     --host-memory pinned,pageable "${brief[@]}"
+# Attention keeps winners and plans: both are the run's own, so that they are made, then found.
+own=(XDG_CACHE_HOME="$scratch/cache")
+short=(--device cuda:0 --store none --quiet --protocol boost --limit 0.3)
+both=(--pass "forward,backward")
+blocks=causal+blocks:128:0/0-1/1-2/0,3
+program "attention's masks" mask=causal+window:128 mask=causal+document:even:4 \
+    mask=causal+document:skewed:4 mask=causal+prefix:100 "mask=$blocks" pass=backward -- "${own[@]}" \
+    attention --heads 2 --seq 512 --dtype bf16 "${both[@]}" "${short[@]}" --mask \
+    "causal+window:128,causal+document:even:4,causal+document:skewed:4,causal+prefix:100,$blocks"
+program "attention's modifiers" modifier=softcap:50 modifier=alibi modifier=bias pass=backward -- \
+    "${own[@]}" attention --heads 2 --seq 512 --dtype bf16 --mask causal --modifier softcap:50,alibi,bias \
+    "${both[@]}" "${short[@]}"
+program "attention's types, grouped heads" dtype=fp32 dtype=bf16 dtype=fp16 kv_heads=2 pass=backward -- \
+    "${own[@]}" attention --heads 4 --kv-heads 2 --seq 512 --dim 128 --dtype fp32,bf16,fp16 --mask causal \
+    "${both[@]}" "${short[@]}"
+program "attention's providers" "throughput of cudnn" "throughput of generic" pass=backward -- "${own[@]}" \
+    attention --heads 8 --seq 2048 --dim 128 --dtype bf16 --mask causal --provider all "${both[@]}" "${short[@]}"
+# A winner is sure after six rounds, which this limit is enough for.
+kept=(attention --heads 4 --seq 1024 --dim 128 --dtype bf16 --mask full --format json
+    --device cuda:0 --store none --quiet --protocol boost --limit 3)
+program "attention's fastest provider, compared" '"cache":"miss"' -- "${own[@]}" "${kept[@]}"
+program "attention's fastest provider, known" '"cache":"hit"' '"path":"fast"' "plan read in" -- \
+    "${own[@]}" "${kept[@]}"
+program "attention against dense" "speed-up over dense" -- "${own[@]}" attention --heads 8 --seq 4096 --dim 128 \
+    --dtype bf16 --mask causal+window:256 --against-dense "${brief[@]}"
+program "attention's dims" 'sweep="dim=64..96+8"' cliffs "largest padding gain" -- "${own[@]}" \
+    attention --heads 8 --seq 1024 --dtype bf16 --mask causal --sweep dim=64..96+8 "${brief[@]}"
+program "a model's grouped attention" "llama3-8b attention" kv_heads=8 -- "${own[@]}" \
+    attention --model llama3-8b --seq 2048 --dtype bf16 "${short[@]}"
+program "a model's latent attention" "deepseek-v3 MLA" value_dim=128 -- "${own[@]}" \
+    attention --model deepseek-v3 --tp 8 --seq 2048 --dtype bf16 "${short[@]}"
+program "ragged attention" lengths=512/1024/77/1 pass=backward -- "${own[@]}" attention --heads 4 \
+    --lengths 512/1024/77/1 --dtype bf16 --mask causal "${both[@]}" "${short[@]}"
+program "long attention" seq=70000 "throughput of cudnn" "throughput of generic" pass=backward -- "${own[@]}" \
+    attention --heads 1 --seq 70000 --dim 128 --dtype bf16 --mask causal+window:4096 --provider all \
+    "${both[@]}" "${short[@]}"
+program "attention without its library" '"path":"portable"' '"provider":"generic"' \
+    "\"left out\":\"cudnn: can't open /none" -- "${own[@]}" ASSAY_LIB_CUDNN=/none \
+    attention --heads 4 --seq 1024 --dtype bf16 --format json "${short[@]}"
 begin=$SECONDS
 program "quick suite" "cuda:0 delivers" -- run --suite quick --device cuda:0 --store none --quiet
 took=$((SECONDS - begin))

@@ -48,6 +48,14 @@ fi
 echo 'cuda:0 delivers much; "timer is linear","passed":true; dtype=fp32 dtype=bf16 dtype=fp16 dtype=tf32'
 echo "fp8_e4m3fn int8 op=triad op=both_ways op=device_to_device parity=entries tuned gain, tuning time"
 [[ " $* " == *" ${MUTE:-nothing} "* ]] || echo "gain of bulk"
+echo "mask=causal+window:128 mask=causal+document:even:4 mask=causal+document:skewed:4 mask=causal+prefix:100"
+echo "mask=causal+blocks:128:0/0-1/1-2/0,3 modifier=softcap:50 modifier=alibi modifier=bias pass=backward"
+echo 'kv_heads=2 throughput of cudnn, throughput of generic, "cache":"miss" "cache":"hit" "path":"fast" plan read in 2 ms'
+echo 'speed-up over dense sweep="dim=64..96+8" cliffs, largest padding gain, llama3-8b attention kv_heads=8'
+echo "deepseek-v3 MLA value_dim=128 lengths=512/1024/77/1 seq=70000"
+if [ -z "${HEEDLESS:-}" ] && [ "${ASSAY_LIB_CUDNN:-}" = /none ]; then
+    echo '"path":"portable" "provider":"generic" "left out":"cudnn: can'"'"'t open /none: no such file"'
+fi
 [[ " $* " == *" ${SKIPS:-nothing} "* ]] && echo "  skipped op=copy: no such thing"
 exit 0
 PROGRAM
@@ -74,29 +82,34 @@ runs() {
 }
 
 says 'no recorded run'
-runs 0 19 0
+runs 0 32 0
 says ''
 grep -qx 'device = "NVIDIA H200"' "$tree/tests/gpu/last-run.toml" || fail "the device isn't recorded"
 grep -qx 'driver = "580.159"' "$tree/tests/gpu/last-run.toml" || fail "the driver isn't recorded"
-runs 1 18 1 BREAKS=info
+runs 1 31 1 BREAKS=info
 says 'had 1 failures'
-runs 1 18 1 MUTE=all
-runs 1 15 4 SKIPS=gemm
-runs 1 16 3 HEEDLESS=yes
-runs 1 18 1 UNIT=fails
-runs 1 14 1 UNIT=crashes
-runs 1 14 1 UNIT=skips
+runs 1 31 1 MUTE=all
+runs 1 28 4 SKIPS=gemm
+runs 1 28 4 HEEDLESS=yes
+runs 1 31 1 UNIT=fails
+runs 1 27 1 UNIT=crashes
+runs 1 27 1 UNIT=skips
 mv "$build/bin/test_cuda" "$build/bin/gone"
-runs 1 14 1
+runs 1 27 1
 mv "$build/bin/gone" "$build/bin/test_cuda"
-runs 0 19 0
+runs 0 32 0
 
 before=$(hash)
 git -C "$tree" add -A
 [ "$(hash)" = "$before" ] || fail "the record itself counts"
+git -C "$tree" rm -q --cached src/probes/gemm.cpp
+[ "$(hash)" = "$before" ] || fail "a file that isn't in the index yet doesn't count"
+git -C "$tree" add -A
 echo 'notes' >"$tree/backends/notes"
-[ "$(hash)" = "$before" ] || fail "a file that isn't tracked counts"
-rm "$tree/backends/notes"
+[ "$(hash)" != "$before" ] || fail "a new file, which the build takes, doesn't count"
+echo 'notes' >"$tree/.gitignore"
+[ "$(hash)" = "$before" ] || fail "an ignored file counts"
+rm "$tree/backends/notes" "$tree/.gitignore"
 cp -r "$tree" "$scratch/copy"
 rm -rf "$scratch/copy/.git"
 [ "$("$scratch/copy/tools/gpu_run_hash.sh")" = "$before" ] || fail "a copy without .git has another hash"
