@@ -3,14 +3,7 @@
 # environment, brings the libraries of cmake/dist-libraries.txt and needs no other.
 set -euo pipefail
 build=$1
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../tools/scratch.sh"
 
 cmake --install "$build" --strip --prefix "$scratch/first" >"$scratch/install.log" || {
     cat "$scratch/install.log"

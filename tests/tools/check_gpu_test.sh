@@ -1,14 +1,8 @@
 #!/usr/bin/env bash
 # tools/check_gpu.sh finds each kind of planted assumption, and nothing in good kernels.
 set -euo pipefail
-check=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/tools/check_gpu.sh
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
+check=$root/tools/check_gpu.sh
 
 good_tree() {
     rm -rf "$scratch/backends"

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # tools/check_includes.sh finds each kind of planted bad include, and nothing in a good tree.
 set -euo pipefail
-check=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/tools/check_includes.sh
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
+. "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
+check=$root/tools/check_includes.sh
 
 good_tree() {
     rm -rf "$scratch"/*
@@ -24,16 +22,12 @@ finds() {
     local said place
     place="$1:$(wc -l <"$scratch/$1"):"
     if said=$("$check" "$scratch") || [[ "$said" != *"$place"*"$3"* ]]; then
-        echo "FAILED: $2 in $1 should give '$place ... $3', gave '$said'"
-        failures=$((failures + 1))
+        fail "$2 in $1 should give '$place ... $3', gave '$said'"
     fi
 }
 
 good_tree
-"$check" "$scratch" || {
-    echo "FAILED: a good tree is refused"
-    failures=1
-}
+"$check" "$scratch" || fail "a good tree is refused"
 finds src/base/json.h '#include "store/store.h"' 'store comes after it'
 finds src/base/json.h '#  include "cli/main.h"' 'cli comes after it'
 finds src/base/json.h '#include "error.h"' 'does not begin with a room'

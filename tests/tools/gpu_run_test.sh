@@ -2,14 +2,7 @@
 # The record of a GPU run: tests/gpu/run.sh writes it, tools/gpu_run_hash.sh tells when it is stale.
 # On a tree, a program and a test program made up here.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 
 tree=$scratch/tree
 mkdir -p "$tree"/{backends/cuda,src/{device,measure,ops,probes,work},tests/{cuda,gpu},tools}

@@ -2,14 +2,7 @@
 # tests/gpu/sanitize.sh with a sanitizer and a test program made up here: what it passes, finds and
 # leaves out.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 
 mkdir -p "$scratch"/{build/bin,path}
 printf '#!/bin/sh\nprintf "[  PASSED  ] %%s tests.\\n" "${COUNT:-3}"\n' >"$scratch/build/bin/test_cuda"
