@@ -129,6 +129,10 @@ probes::AttentionCase case_of(const Row& row) {
 Json peer_problem(const probes::AttentionCase& attention, std::string_view backend,
                   work::AttentionPass pass) {
     const auto& p = attention.problem;
+    if (!p.mask.blocks.empty() || p.mask.alignment != work::Alignment::top_left ||
+        p.modifier.bias || p.scale) {
+        throw Error("the peer isn't asked for block lists, bottom-right masks, biases and scales");
+    }
     const auto tokens = std::accumulate(p.query_lengths.begin(), p.query_lengths.end(), 0L);
     return {{"batch", p.ragged() ? 1 : p.batch},
             {"heads", p.heads},
